@@ -1,0 +1,48 @@
+# A thin layer over scripts/ and CMake. `make help` lists the targets.
+BUILD  ?= build
+PREFIX ?= /usr/local
+JOBS   ?= $(shell nproc)
+export JOBS
+CONFIGURE = cmake -S . -G Ninja $(CMAKE_ARGS)
+
+.DEFAULT_GOAL := all
+.PHONY: all setup asan test check format bench install clean distclean help
+
+all: ## set up what is missing, build build/qkscope
+	@scripts/setup build
+	@$(CONFIGURE) -B $(BUILD) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
+
+setup: ## install everything that building and testing need
+	@scripts/setup all
+
+asan: ## build with AddressSanitizer and UBSan in build-asan/
+	@scripts/setup build
+	@$(CONFIGURE) -B build-asan -DQKSCOPE_SANITIZE=address,undefined >/dev/null
+	@cmake --build build-asan -j $(JOBS)
+
+test: ## all tests, plain and with sanitizers, and all checks; the last line is the count
+	@scripts/test
+
+check: ## layout and static analysis
+	@scripts/setup all
+	@$(CONFIGURE) -B build >/dev/null
+	@scripts/check
+
+format: ## lay out the sources as .clang-format says
+	@scripts/check --fix format
+
+bench: all ## measure, and compare with the reference implementations
+	@bench/run
+
+install: all ## install below PREFIX (and DESTDIR)
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean: ## remove what the builds made
+	rm -rf build build-*
+
+distclean: clean ## also remove .deps
+	rm -rf .deps .deps.*
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

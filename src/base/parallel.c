@@ -1,0 +1,48 @@
+/* parallel.c: a loop over independent items. */
+#include "base/parallel.h"
+
+#include <omp.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+int parallel_threads(int asked)
+{
+    return asked > 0 ? asked : omp_get_max_threads();
+}
+
+static int team_of(int threads, size_t count)
+{
+    if (threads > 0 && (size_t)threads > count)
+        threads = (int)count;
+    return threads < 1 ? 1 : threads;
+}
+
+qks_status parallel_for(size_t count, int threads, parallel_work *work, void *context,
+                        qks_error *error)
+{
+    atomic_size_t next = 0;
+    atomic_bool stop = false;
+    size_t failed_at = SIZE_MAX;
+    qks_error first = {QKS_OK, ""};
+#pragma omp parallel num_threads(team_of(threads, count))
+    {
+        int thread = omp_get_thread_num();
+        for (size_t i; !atomic_load(&stop) && (i = atomic_fetch_add(&next, 1)) < count;) {
+            qks_error mine = {QKS_OK, ""};
+            qks_status status = work(context, i, thread, &mine);
+            if (status == QKS_OK)
+                continue;
+            mine.status = status; /* also if the work gave no message */
+            atomic_store(&stop, true);
+#pragma omp critical(qks_parallel_error)
+            if (i < failed_at) {
+                failed_at = i;
+                first = mine;
+            }
+        }
+    }
+    if (error && first.status != QKS_OK)
+        *error = first;
+    return first.status;
+}

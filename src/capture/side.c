@@ -1,0 +1,58 @@
+/* side.c: memory and counting for one head's queries or keys. */
+#include "capture/side.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+
+qks_status side_open(side *s, int d, int n_groups, int n_buckets, size_t pairs, qks_error *error)
+{
+    *s = (side){.d = d, .n_groups = n_groups, .n_buckets = n_buckets};
+    qks_status status = moments_array(&s->groups, (size_t)n_groups, d, error);
+    if (status == QKS_OK)
+        status = memory_zeroed(&s->buckets, (size_t)n_buckets, sizeof *s->buckets, error);
+    if (status == QKS_OK && pairs > 0) {
+        status = memory_zeroed(&s->pairs, (size_t)n_buckets, sizeof *s->pairs, error);
+        for (int b = 0; status == QKS_OK && b < n_buckets; b++)
+            status = pair_reservoir_open(&s->pairs[b], d, pairs, error);
+    }
+    if (status == QKS_OK)
+        side_clear(s);
+    else
+        side_close(s);
+    return status;
+}
+
+void side_close(side *s)
+{
+    moments_array_free(s->groups, (size_t)s->n_groups);
+    free(s->buckets);
+    for (int b = 0; s->pairs && b < s->n_buckets; b++)
+        pair_reservoir_close(&s->pairs[b]);
+    free(s->pairs);
+    *s = (side){0};
+}
+
+void side_clear(side *s)
+{
+    s->window = 0;
+    for (int g = 0; g < s->n_groups; g++)
+        moments_clear(s->groups[g]);
+    for (int b = 0; b < s->n_buckets; b++) {
+        s->buckets[b] = (bucket_stat){.last_position = -1};
+        if (s->pairs) {
+            s->pairs[b].count = 0;
+            s->pairs[b].threshold = 1;
+        }
+    }
+}
+
+void side_count(side *s, int bucket, int32_t position, double x0)
+{
+    bucket_stat *b = &s->buckets[bucket];
+    b->n++;
+    b->sum_position += position;
+    b->sum_x0 += x0;
+    if (position > b->last_position)
+        b->last_position = position;
+}

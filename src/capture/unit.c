@@ -1,0 +1,530 @@
+/* unit.c: reading and writing unit files. */
+#include "capture/unit.h"
+
+#include "base/hash.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PREAMBLE = 40, /* magic, version, byte order, header length, header hash, zero */
+    ALIGN = 64,
+    HEADER_MAX = 64 << 20,
+    LAYERS_MAX = 4096,
+    HEADS_MAX = 65536,
+    PAIRS_MAX = 1 << 20,
+    GROUPS_MAX = 1 << 20,
+};
+
+static const char MAGIC[8] = {'Q', 'K', 'S', 'U', 'N', 'I', 'T', '\n'};
+static const uint32_t BYTE_ORDER_MARK = 0x01020304;
+
+/* ---- layout of a record, in doubles ---- */
+
+static size_t floats_as_doubles(size_t floats)
+{
+    return (floats + 1) / 2;
+}
+
+static size_t pairs_size(const unit_info *info)
+{
+    return info->pairs ? 2 + info->pairs + floats_as_doubles(info->pairs * (size_t)info->d) : 0;
+}
+
+static size_t record_size(const unit_info *info) /* without its checksum */
+{
+    return info->n_groups * moments_flat_size(info->d) +
+           (size_t)info->n_buckets * (sizeof(bucket_stat) / sizeof(double) + pairs_size(info));
+}
+
+/* ---- the header ---- */
+
+static json_t *numbers(const void *from, size_t count, int64_t (*get)(const void *, size_t))
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(get(from, i)));
+    return list;
+}
+
+static int64_t get_int(const void *from, size_t i)
+{
+    return ((const int *)from)[i];
+}
+
+static int64_t get_int64(const void *from, size_t i)
+{
+    return ((const int64_t *)from)[i];
+}
+
+static json_t *header_of(const unit_info *info)
+{
+    json_t *sides = json_array(), *groups = json_array();
+    for (size_t i = 0; i < info->n_sides; i++)
+        json_array_append_new(sides, json_pack("[iis%]", info->sides[i].layer, info->sides[i].head,
+                                               &info->sides[i].kind, (size_t)1));
+    for (size_t i = 0; i < info->n_groups; i++)
+        json_array_append_new(groups, json_pack("[III]", (json_int_t)info->groups[i].id,
+                                                (json_int_t)info->groups[i].documents,
+                                                (json_int_t)info->groups[i].tokens));
+    json_t *header = json_pack(
+        "{s:s, s:[iii], s:i, s:I, s:I, s:i, s:I, s:o, s:o, s:o*, s:o*, s:o*}", "model", info->model,
+        "shape", info->layers, info->q_heads, info->kv_heads, "dimension", info->d, "context",
+        (json_int_t)info->context, "bucket_size", (json_int_t)info->bucket_size, "buckets",
+        info->n_buckets, "pairs", (json_int_t)info->pairs, "sides", sides, "groups", groups, "rope",
+        info->rope ? numbers(info->rope, (size_t)info->layers, get_int) : NULL, "window",
+        info->window ? numbers(info->window, (size_t)info->layers, get_int64) : NULL, "provenance",
+        info->provenance ? json_loads(info->provenance, JSON_REJECT_DUPLICATES, NULL) : NULL);
+    return header;
+}
+
+/* ---- writing ---- */
+
+struct unit_writer {
+    const unit_info *info;
+    file_writer *file;
+    double *record;
+    size_t put;
+};
+
+static qks_status put_header(const unit_writer *w, qks_error *error)
+{
+    json_t *header = header_of(w->info);
+    char *text = header ? json_dumps(header, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(header);
+    if (!text)
+        return qks_fail(error, QKS_INVALID,
+                        "the unit's header cannot be written: a name in it is not UTF-8");
+    uint64_t length = strlen(text), sum = hash64(text, length);
+    uint32_t version = UNIT_VERSION;
+    unsigned char preamble[PREAMBLE] = {0};
+    memcpy(preamble, MAGIC, sizeof MAGIC);
+    memcpy(preamble + 8, &version, sizeof version);
+    memcpy(preamble + 12, &BYTE_ORDER_MARK, sizeof BYTE_ORDER_MARK);
+    memcpy(preamble + 16, &length, sizeof length);
+    memcpy(preamble + 24, &sum, sizeof sum);
+    static const char zeros[ALIGN];
+    size_t gap = (ALIGN - (PREAMBLE + length) % ALIGN) % ALIGN;
+    qks_status status = file_write(w->file, preamble, sizeof preamble, error);
+    if (status == QKS_OK)
+        status = file_write(w->file, text, length, error);
+    if (status == QKS_OK)
+        status = file_write(w->file, zeros, gap, error);
+    free(text);
+    return status;
+}
+
+qks_status unit_create(unit_writer **out, const char *path, const unit_info *info, qks_error *error)
+{
+    unit_writer *w = NULL;
+    qks_status status = memory_zeroed(&w, 1, sizeof *w, error);
+    if (status != QKS_OK)
+        return status;
+    w->info = info;
+    status = memory_zeroed(&w->record, record_size(info), sizeof *w->record, error);
+    if (status == QKS_OK)
+        status = file_create(&w->file, path, error);
+    if (status == QKS_OK)
+        status = put_header(w, error);
+    if (status != QKS_OK)
+        unit_discard(w);
+    else
+        *out = w;
+    return status;
+}
+
+static double *put_pairs(double *place, const unit_info *info, const pair_reservoir *r)
+{
+    memset(place, 0, pairs_size(info) * sizeof *place);
+    place[0] = r ? r->threshold : 1;
+    place[1] = r ? (double)r->count : 0;
+    if (r && r->count) {
+        memcpy(place + 2, r->priority, r->count * sizeof *place);
+        memcpy(place + 2 + info->pairs, r->difference,
+               r->count * (size_t)info->d * sizeof *r->difference);
+    }
+    return place + pairs_size(info);
+}
+
+qks_status unit_put(unit_writer *w, const side *s, qks_error *error)
+{
+    const unit_info *info = w->info;
+    if (w->put == info->n_sides || s->d != info->d || (size_t)s->n_groups != info->n_groups ||
+        s->n_buckets != info->n_buckets)
+        return qks_fail(error, QKS_INTERNAL, "a unit of other shape than its header was put");
+    double *place = w->record;
+    for (int g = 0; g < s->n_groups; g++, place += moments_flat_size(info->d))
+        moments_to_flat(s->groups[g], place);
+    for (int b = 0; b < s->n_buckets; b++) {
+        memcpy(place, &s->buckets[b], sizeof s->buckets[b]);
+        place += sizeof s->buckets[b] / sizeof *place;
+    }
+    for (int b = 0; info->pairs && b < s->n_buckets; b++)
+        place = put_pairs(place, info, s->pairs ? &s->pairs[b] : NULL);
+    size_t bytes = record_size(info) * sizeof *w->record;
+    uint64_t sum = hash64(w->record, bytes);
+    qks_status status = file_write(w->file, w->record, bytes, error);
+    if (status == QKS_OK)
+        status = file_write(w->file, &sum, sizeof sum, error);
+    w->put++;
+    return status;
+}
+
+qks_status unit_commit(unit_writer *w, qks_error *error)
+{
+    qks_status status = QKS_OK;
+    if (w->put != w->info->n_sides)
+        status = qks_fail(error, QKS_INTERNAL, "%zu of a unit's %zu records were put", w->put,
+                          w->info->n_sides);
+    else {
+        status = file_commit(w->file, error);
+        w->file = NULL;
+    }
+    unit_discard(w);
+    return status;
+}
+
+void unit_discard(unit_writer *w)
+{
+    if (!w)
+        return;
+    file_discard(w->file);
+    free(w->record);
+    free(w);
+}
+
+/* ---- reading ---- */
+
+bool unit_is(const char *path)
+{
+    file_reader file;
+    char magic[sizeof MAGIC];
+    if (file_open(&file, path, NULL) != QKS_OK)
+        return false;
+    bool is = file_read_at(&file, 0, magic, sizeof magic, NULL) == QKS_OK &&
+              memcmp(magic, MAGIC, sizeof MAGIC) == 0;
+    file_close(&file);
+    return is;
+}
+
+static qks_status bad(const unit *u, qks_error *error, const char *what)
+{
+    return qks_fail(error, QKS_INVALID, "unit file '%s': %s", u->file.path, what);
+}
+
+/* The header's text after its preamble was checked; malloc'd. */
+static qks_status read_header(unit *u, char **text, uint64_t *length, qks_error *error)
+{
+    unsigned char preamble[PREAMBLE];
+    uint32_t version = 0, order = 0;
+    uint64_t sum = 0;
+    if (u->file.size < PREAMBLE)
+        return bad(u, error, "too short to be one");
+    qks_status status = file_read_at(&u->file, 0, preamble, sizeof preamble, error);
+    if (status != QKS_OK)
+        return status;
+    memcpy(&version, preamble + 8, sizeof version);
+    memcpy(&order, preamble + 12, sizeof order);
+    memcpy(length, preamble + 16, sizeof *length);
+    memcpy(&sum, preamble + 24, sizeof sum);
+    if (memcmp(preamble, MAGIC, sizeof MAGIC) != 0)
+        return bad(u, error, "does not begin as a unit file does");
+    if (order != BYTE_ORDER_MARK)
+        return bad(u, error, "written on a machine of another byte order; recompute it here");
+    if (version != UNIT_VERSION)
+        return qks_fail(error, QKS_UNSUPPORTED,
+                        "unit file '%s' has format version %u, this qkscope reads %d; recompute it",
+                        u->file.path, version, UNIT_VERSION);
+    if (*length > HEADER_MAX || *length > u->file.size - PREAMBLE)
+        return bad(u, error, "its header is longer than the file or than 64 MiB");
+    *text = malloc(*length + 1);
+    if (!*text)
+        return out_of_memory(error, "unit header");
+    status = file_read_at(&u->file, PREAMBLE, *text, *length, error);
+    if (status == QKS_OK && hash64(*text, *length) != sum)
+        status = bad(u, error, "its header does not match its checksum; the file is damaged");
+    return status;
+}
+
+static bool in_range(const json_t *number, int64_t low, int64_t high, int64_t *value)
+{
+    if (!json_is_integer(number))
+        return false;
+    *value = json_integer_value(number);
+    return *value >= low && *value <= high;
+}
+
+static bool take(const json_t *object, const char *key, int64_t low, int64_t high, int64_t *value)
+{
+    return in_range(json_object_get(object, key), low, high, value);
+}
+
+static bool take_int(const json_t *list, size_t i, int low, int high, int *value)
+{
+    int64_t wide = 0;
+    bool fine = in_range(json_array_get(list, i), low, high, &wide);
+    *value = (int)wide;
+    return fine;
+}
+
+static const char *take_sizes(unit *u, const json_t *header)
+{
+    unit_info *info = &u->info;
+    const json_t *shape = json_object_get(header, "shape");
+    int64_t d = 0, buckets = 0, pairs = 0;
+    const char *model = json_string_value(json_object_get(header, "model"));
+    if (!model || !(info->model = arena_string(&u->memory, model)))
+        return "its header names no model";
+    if (!take_int(shape, 0, 1, LAYERS_MAX, &info->layers) ||
+        !take_int(shape, 1, 1, HEADS_MAX, &info->q_heads) ||
+        !take_int(shape, 2, 1, HEADS_MAX, &info->kv_heads) || info->q_heads % info->kv_heads != 0)
+        return "its header's shape is no model's";
+    if (!take(header, "dimension", 1, QKS_DIMENSION_MAX, &d) ||
+        !take(header, "buckets", 0, BUCKETS_MAX, &buckets) ||
+        !take(header, "pairs", 0, PAIRS_MAX, &pairs) ||
+        !take(header, "context", 0, INT64_MAX, &info->context) ||
+        !take(header, "bucket_size", 0, INT64_MAX, &info->bucket_size))
+        return "its header's sizes are missing or out of range";
+    info->d = (int)d;
+    info->n_buckets = (int)buckets;
+    info->pairs = (size_t)pairs;
+    return NULL;
+}
+
+static int by_side(const side_id *a, const side_id *b)
+{
+    int difference = a->layer != b->layer ? a->layer - b->layer : a->kind - b->kind;
+    return difference ? difference : a->head - b->head;
+}
+
+static const char *take_sides(unit *u, const json_t *header)
+{
+    unit_info *info = &u->info;
+    const json_t *sides = json_object_get(header, "sides");
+    info->n_sides = json_array_size(sides);
+    info->sides = arena_alloc(&u->memory, info->n_sides + 1, sizeof *info->sides);
+    if (!info->sides)
+        return "too many sides for the memory";
+    for (size_t i = 0; i < info->n_sides; i++) {
+        const json_t *entry = json_array_get(sides, i);
+        const char *kind = json_string_value(json_array_get(entry, 2));
+        side_id *id = &info->sides[i];
+        if (!kind || (strcmp(kind, "q") != 0 && strcmp(kind, "k") != 0))
+            return "a side is neither queries nor keys";
+        id->kind = kind[0];
+        int heads = id->kind == 'q' ? info->q_heads : info->kv_heads;
+        if (!take_int(entry, 0, 0, info->layers - 1, &id->layer) ||
+            !take_int(entry, 1, 0, heads - 1, &id->head))
+            return "a side is of a layer or head that the model does not have";
+        if (i > 0 && by_side(id - 1, id) >= 0)
+            return "its sides are not in order";
+    }
+    return NULL;
+}
+
+static const char *take_groups(unit *u, const json_t *header)
+{
+    unit_info *info = &u->info;
+    const json_t *groups = json_object_get(header, "groups");
+    info->n_groups = json_array_size(groups);
+    if (info->n_groups < 1 || info->n_groups > GROUPS_MAX)
+        return "it has no document groups, or too many";
+    info->groups = arena_alloc(&u->memory, info->n_groups, sizeof *info->groups);
+    if (!info->groups)
+        return "too many groups for the memory";
+    for (size_t i = 0; i < info->n_groups; i++) {
+        const json_t *entry = json_array_get(groups, i);
+        unit_group *g = &info->groups[i];
+        if (!in_range(json_array_get(entry, 0), INT64_MIN, INT64_MAX, &g->id) ||
+            !in_range(json_array_get(entry, 1), 0, INT64_MAX, &g->documents) ||
+            !in_range(json_array_get(entry, 2), 0, INT64_MAX, &g->tokens))
+            return "a document group lacks id, documents or tokens";
+        if (i > 0 && g->id <= g[-1].id)
+            return "its document groups are not in order";
+    }
+    return NULL;
+}
+
+static const char *take_layers(unit *u, const json_t *header)
+{
+    unit_info *info = &u->info;
+    size_t layers = (size_t)info->layers;
+    const json_t *rope = json_object_get(header, "rope"),
+                 *window = json_object_get(header, "window");
+    int *ropes = rope ? arena_alloc(&u->memory, layers, sizeof *ropes) : NULL;
+    int64_t *windows = window ? arena_alloc(&u->memory, layers, sizeof *windows) : NULL;
+    if ((rope && !ropes) || (window && !windows))
+        return "too many layers for the memory";
+    for (size_t i = 0; rope && i < layers; i++)
+        if (json_array_size(rope) != layers || !take_int(rope, i, -1, 1, &ropes[i]))
+            return "its list of rope layers does not fit the model";
+    for (size_t i = 0; window && i < layers; i++)
+        if (json_array_size(window) != layers ||
+            !in_range(json_array_get(window, i), 0, INT64_MAX, &windows[i]))
+            return "its list of sliding windows does not fit the model";
+    info->rope = ropes;
+    info->window = windows;
+    return NULL;
+}
+
+static const char *take_provenance(unit *u, const json_t *header)
+{
+    const json_t *provenance = json_object_get(header, "provenance");
+    char *text = provenance ? json_dumps(provenance, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (text)
+        u->info.provenance = arena_string(&u->memory, text);
+    free(text);
+    return provenance && !json_is_object(provenance) ? "its provenance is no object" : NULL;
+}
+
+static qks_status parse_header(unit *u, const char *text, size_t length, qks_error *error)
+{
+    static const char *(*const parts[])(unit *, const json_t *) = {
+        take_sizes, take_sides, take_groups, take_layers, take_provenance};
+    json_error_t fault;
+    json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
+    if (!header)
+        return bad(u, error, "its header is not JSON");
+    const char *wrong = NULL;
+    for (size_t i = 0; !wrong && i < sizeof parts / sizeof *parts; i++)
+        wrong = parts[i](u, header);
+    json_decref(header);
+    return wrong ? bad(u, error, wrong) : QKS_OK;
+}
+
+static qks_status check_length(unit *u, uint64_t header_length, qks_error *error)
+{
+    u->records = (PREAMBLE + header_length + ALIGN - 1) / ALIGN * ALIGN;
+    size_t record = 0, all = 0;
+    if (!size_multiply(record_size(&u->info), sizeof(double), &record) ||
+        !size_multiply(record + sizeof(uint64_t), u->info.n_sides, &all))
+        return bad(u, error, "its header's sizes overflow");
+    if (u->file.size < u->records || u->file.size - u->records != all)
+        return qks_fail(error, QKS_INVALID,
+                        "unit file '%s' has %llu bytes, its header asks for %llu: it is cut short "
+                        "or damaged; recompute it",
+                        u->file.path, (unsigned long long)u->file.size,
+                        (unsigned long long)(u->records + all));
+    return QKS_OK;
+}
+
+qks_status unit_open(unit *u, const char *path, qks_error *error)
+{
+    *u = (unit){.file = {.descriptor = -1}};
+    qks_status status = file_open(&u->file, path, error);
+    if (status != QKS_OK)
+        return status;
+    char *text = NULL;
+    uint64_t length = 0;
+    status = read_header(u, &text, &length, error);
+    if (status == QKS_OK)
+        status = parse_header(u, text, length, error);
+    if (status == QKS_OK)
+        status = check_length(u, length, error);
+    free(text);
+    if (status != QKS_OK)
+        unit_close(u);
+    return status;
+}
+
+void unit_close(unit *u)
+{
+    file_close(&u->file);
+    arena_free(&u->memory);
+}
+
+ptrdiff_t unit_find(const unit_info *info, side_id id)
+{
+    size_t low = 0, high = info->n_sides;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_side(&info->sides[middle], &id) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < info->n_sides && by_side(&info->sides[low], &id) == 0 ? (ptrdiff_t)low : -1;
+}
+
+static qks_status take_pairs(const unit *u, const double *place, pair_reservoir *into,
+                             qks_error *error)
+{
+    const unit_info *info = &u->info;
+    double count = place[1];
+    if (!(place[0] > 0 && place[0] <= 1) || !(count >= 0 && count <= (double)info->pairs))
+        return bad(u, error, "a sample of key pairs has no sense");
+    pair_reservoir from = {.d = info->d,
+                           .capacity = info->pairs,
+                           .count = (size_t)count,
+                           .threshold = place[0],
+                           .priority = (double *)place + 2};
+    size_t floats = from.count * (size_t)info->d;
+    from.difference = malloc(floats * sizeof(float) + 1);
+    if (!from.difference)
+        return out_of_memory(error, "key pairs");
+    memcpy(from.difference, place + 2 + info->pairs, floats * sizeof(float));
+    bool finite = true;
+    for (size_t i = 0; i < floats; i++)
+        finite = finite && isfinite(from.difference[i]);
+    for (size_t i = 0; i < from.count; i++)
+        finite = finite && from.priority[i] >= 0 && from.priority[i] < from.threshold;
+    if (finite)
+        pair_reservoir_join(into, &from);
+    free(from.difference);
+    return finite ? QKS_OK : bad(u, error, "a sample of key pairs holds NaN or infinity");
+}
+
+static qks_status take_record(const unit *u, const side_id *id, const double *place, side *s,
+                              const int *places, qks_error *error)
+{
+    const unit_info *info = &u->info;
+    qks_status status = QKS_OK;
+    s->window = info->window ? info->window[id->layer] : 0;
+    for (size_t g = 0; status == QKS_OK && g < info->n_groups; g++) {
+        status = moments_from_flat(s->groups[places[g]], place, error);
+        place += moments_flat_size(info->d);
+    }
+    for (int b = 0; status == QKS_OK && b < info->n_buckets; b++) {
+        bucket_stat from, *into = &s->buckets[b];
+        memcpy(&from, place, sizeof from);
+        place += sizeof from / sizeof *place;
+        if (!(from.n >= 0 && isfinite(from.n) && isfinite(from.sum_position) &&
+              isfinite(from.last_position) && isfinite(from.sum_x0)))
+            return bad(u, error, "the counts of a bucket have no sense");
+        into->n += from.n;
+        into->sum_position += from.sum_position;
+        into->sum_x0 += from.sum_x0;
+        into->last_position = fmax(into->last_position, from.last_position);
+    }
+    for (int b = 0; status == QKS_OK && info->pairs && b < info->n_buckets; b++) {
+        if (s->pairs)
+            status = take_pairs(u, place, &s->pairs[b], error);
+        place += pairs_size(info);
+    }
+    return status;
+}
+
+qks_status unit_read(const unit *u, size_t side_number, side *s, const int *places,
+                     qks_error *error)
+{
+    const side_id *id = &u->info.sides[side_number];
+    size_t bytes = record_size(&u->info) * sizeof(double);
+    double *record = malloc(bytes + sizeof(uint64_t));
+    if (!record)
+        return out_of_memory(error, "unit record");
+    uint64_t sum = 0, offset = u->records + side_number * (bytes + sizeof sum);
+    qks_status status = file_read_at(&u->file, offset, record, bytes + sizeof sum, error);
+    memcpy(&sum, (char *)record + bytes, sizeof sum);
+    if (status == QKS_OK && hash64(record, bytes) != sum)
+        status = qks_fail(error, QKS_INVALID,
+                          "it does not match its checksum; the file is damaged");
+    if (status == QKS_OK)
+        status = take_record(u, id, record, s, places, error);
+    free(record);
+    if (status == QKS_INVALID)
+        status = qks_prefix(error, status, "unit file '%s', layer %d, %c head %d", u->file.path,
+                            id->layer, id->kind, id->head);
+    return status;
+}

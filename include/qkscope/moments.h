@@ -31,8 +31,9 @@ typedef struct qks_moments qks_moments;
 QKS_MUST_CHECK qks_status qks_moments_new(qks_moments **out, int dimension, qks_error *error);
 void qks_moments_free(qks_moments *m); /* NULL is fine */
 
-/* Add n vectors, row-major [n, dimension], with their positions [n]. A vector with NaN or infinity
- * is refused (QKS_INVALID) and nothing of its block is added. */
+/* Add n vectors, row-major [n, dimension], with their positions [n]. If one of them holds NaN,
+ * infinity or a number beyond 1e60, all are refused (QKS_INVALID) and the moments stay as they
+ * were. */
 QKS_MUST_CHECK qks_status qks_moments_add_f32(qks_moments *m, size_t n, const float *vectors,
                                               const int32_t *positions, qks_error *error);
 QKS_MUST_CHECK qks_status qks_moments_add_f64(qks_moments *m, size_t n, const double *vectors,

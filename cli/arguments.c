@@ -1,0 +1,157 @@
+/* arguments.c: reading argv by a verb's table of options, and the help made from it. */
+#include "cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_LENGTH = 40, HELP_COLUMN = 28 };
+
+/* Edit distance, for names of at most NAME_MAX_LENGTH. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_LENGTH + 1], n = strlen(b);
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+const char *nearest_name(const char *typed, const char *const *names)
+{
+    const char *best = NULL;
+    size_t least = strlen(typed) / 3 + 2;
+    for (; *names && strlen(typed) <= NAME_MAX_LENGTH; names++) {
+        size_t d = strlen(*names) <= NAME_MAX_LENGTH ? distance(typed, *names) : least;
+        if (d < least) {
+            least = d;
+            best = *names;
+        }
+    }
+    return best;
+}
+
+static ptrdiff_t option_row(const cli_verb *verb, const char *name, size_t length)
+{
+    for (ptrdiff_t i = 0; verb->options && verb->options[i].name; i++)
+        if (strlen(verb->options[i].name) == length &&
+            strncmp(verb->options[i].name, name, length) == 0)
+            return i;
+    return -1;
+}
+
+static qks_status unknown_option(const cli_verb *verb, const char *name, qks_error *error)
+{
+    const char *names[OPTIONS_MAX + 1] = {0};
+    for (size_t i = 0; verb->options && verb->options[i].name; i++)
+        names[i] = verb->options[i].name;
+    const char *near = nearest_name(name, names);
+    if (near)
+        return qks_fail(error, QKS_USAGE, "qkscope %s has no option %s; did you mean %s?",
+                        verb->name, name, near);
+    return qks_fail(error, QKS_USAGE, "qkscope %s has no option %s; 'qkscope %s --help' lists them",
+                    verb->name, name, verb->name);
+}
+
+static qks_status check_operands(const cli_arguments *a, qks_error *error)
+{
+    const cli_verb *verb = a->verb;
+    if (a->n_operands < verb->least)
+        return qks_fail(error, QKS_USAGE, "usage: qkscope %s %s; see 'qkscope %s --help'",
+                        verb->name, verb->operands, verb->name);
+    if (a->n_operands > verb->most)
+        return qks_fail(error, QKS_USAGE, "qkscope %s takes %s; '%s' is one too many", verb->name,
+                        *verb->operands ? verb->operands : "nothing", a->operands[verb->most]);
+    return QKS_OK;
+}
+
+qks_status arguments_read(cli_arguments *a, const cli_verb *verb, int argc, char **argv,
+                          const char **operands, qks_error *error)
+{
+    *a = (cli_arguments){.verb = verb, .operands = operands};
+    bool options = true;
+    for (int i = 0; i < argc; i++) {
+        if (options && strcmp(argv[i], "--") == 0) {
+            options = false;
+            continue;
+        }
+        if (!options || argv[i][0] != '-' || argv[i][1] == '\0') {
+            operands[a->n_operands++] = argv[i];
+            continue;
+        }
+        const char *equals = strchr(argv[i], '=');
+        size_t length = equals ? (size_t)(equals - argv[i]) : strlen(argv[i]);
+        ptrdiff_t row = option_row(verb, argv[i], length);
+        if (row < 0)
+            return unknown_option(verb, argv[i], error);
+        const cli_option *option = &verb->options[row];
+        if (a->values[row])
+            return qks_fail(error, QKS_USAGE, "%s was given twice", option->name);
+        if (!option->value && equals)
+            return qks_fail(error, QKS_USAGE, "%s takes no value", option->name);
+        if (option->value && !equals && i + 1 == argc)
+            return qks_fail(error, QKS_USAGE, "%s needs a value: %s %s", option->name, option->name,
+                            option->value);
+        a->values[row] = !option->value ? "" : equals ? equals + 1 : argv[++i];
+    }
+    return check_operands(a, error);
+}
+
+const char *argument(const cli_arguments *a, const char *option)
+{
+    ptrdiff_t row = option_row(a->verb, option, strlen(option));
+    return row < 0 ? NULL : a->values[row];
+}
+
+qks_status argument_number(const cli_arguments *a, const char *option, int64_t least, int64_t most,
+                           int64_t *value, qks_error *error)
+{
+    const char *text = argument(a, option);
+    if (!text)
+        return QKS_OK;
+    char *end = NULL;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno || end == text || *end || number < least || number > most)
+        return qks_fail(error, QKS_USAGE,
+                        "%s takes a whole number from %" PRId64 " to %" PRId64 ", not '%s'", option,
+                        least, most, text);
+    *value = number;
+    return QKS_OK;
+}
+
+static void print_option(const char *name, const char *value, const char *help)
+{
+    int used = printf("  %s%s%s", name, value ? " " : "", value ? value : "");
+    printf("%*s%s\n", used < HELP_COLUMN ? HELP_COLUMN - used : 2, "", help);
+}
+
+void print_help(const cli_verb *verb)
+{
+    if (verb) {
+        printf("qkscope %s%s%s%s: %s\n\n%s", verb->name, *verb->operands ? " " : "", verb->operands,
+               verb->options ? " [options]" : "", verb->summary, verb->about);
+        if (verb->options)
+            printf("\nOptions:\n");
+        for (const cli_option *o = verb->options; o && o->name; o++)
+            print_option(o->name, o->value, o->help);
+        return;
+    }
+    printf("qkscope shows where the attention heads of language models keep position.\n\n"
+           "usage: qkscope VERB [arguments]\n\n");
+    for (const cli_verb *const *v = VERBS; *v; v++)
+        print_option((*v)->name, NULL, (*v)->summary);
+    printf("\n'qkscope VERB --help' explains a verb, with examples.\n"
+           "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 partly done, 130 interrupted.\n");
+}

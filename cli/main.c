@@ -1,0 +1,93 @@
+/* main.c: finds the verb, reads its arguments, runs it, and turns its status into an exit code. */
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const cli_verb *const VERBS[] = {&VERB_ANALYZE, &VERB_MERGE, &VERB_INSPECT, &VERB_SQL,
+                                 &VERB_VERSION, &VERB_HELP,  NULL};
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_PARTIAL = 3, EXIT_INTERRUPTED = 130 };
+
+static int exit_code(qks_status status)
+{
+    switch (status) {
+    case QKS_OK:
+        return 0;
+    case QKS_USAGE:
+        return EXIT_USAGE;
+    case QKS_PARTIAL:
+        return EXIT_PARTIAL;
+    case QKS_INTERRUPTED:
+        return EXIT_INTERRUPTED;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+static const cli_verb *find_verb(const char *name, qks_error *error)
+{
+    const char *names[sizeof VERBS / sizeof *VERBS] = {0};
+    for (size_t i = 0; VERBS[i]; i++) {
+        names[i] = VERBS[i]->name;
+        if (strcmp(names[i], name) == 0)
+            return VERBS[i];
+    }
+    const char *near = nearest_name(name, names);
+    if (near)
+        (void)qks_fail(error, QKS_USAGE, "'%s' is no verb; did you mean '%s'?", name, near);
+    else
+        (void)qks_fail(error, QKS_USAGE, "'%s' is no verb; 'qkscope help' lists them", name);
+    return NULL;
+}
+
+static bool asks_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+static qks_status run(int argc, char **argv, qks_error *error)
+{
+    const char *name = argc > 1 ? argv[1] : "help";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
+        name = "help";
+    if (strcmp(name, "--version") == 0)
+        name = "version";
+    const cli_verb *verb = find_verb(name, error);
+    if (!verb)
+        return QKS_USAGE;
+    if (asks_help(argc - 2, argv + 2)) {
+        print_help(verb);
+        return QKS_OK;
+    }
+    const char **operands = calloc((size_t)argc + 1, sizeof *operands);
+    if (!operands)
+        return qks_fail(error, QKS_MEMORY, "out of memory");
+    cli_arguments arguments;
+    qks_status status = arguments_read(&arguments, verb, argc > 2 ? argc - 2 : 0, argv + 2,
+                                       operands, error);
+    if (status == QKS_OK)
+        status = verb->run(&arguments, error);
+    free(operands);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    qks_error error = {QKS_OK, ""};
+    /* A reader that goes away is a failed write, reported like any other. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    qks_status status = run(argc, argv, &error);
+    /* A full disk shows at the latest here. */
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == QKS_OK)
+        status = qks_fail(&error, QKS_IO, "cannot write to standard output: %s", strerror(errno));
+    if (status != QKS_OK)
+        (void)fprintf(stderr, "qkscope: %s\n", error.message);
+    return exit_code(status);
+}

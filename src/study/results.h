@@ -1,0 +1,53 @@
+/* results.h: from sources of moments, or from a bare qk table, to all result tables. */
+#ifndef QKS_STUDY_RESULTS_H
+#define QKS_STUDY_RESULTS_H
+
+#include "analysis/model.h"
+#include "base/memory.h"
+#include "base/progress.h"
+#include "qkscope/status.h"
+#include "study/source.h"
+#include "study/tables.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { COMPONENTS_DEFAULT = 10 };
+
+typedef struct analyze_options {
+    int threads;    /* 0: all cores */
+    int components; /* 0: COMPONENTS_DEFAULT */
+    bool all_pairs; /* plasticity from every key pair, not from a sample */
+    progress *progress;
+} analyze_options;
+
+/* The models of a study, analysed. */
+typedef struct results {
+    model_result *models;
+    size_t count;
+    bool training;                            /* checkpoints of one run, in order */
+    size_t heads_without_keys, heads_flagged; /* for a warning, once */
+    arena *arenas;
+    size_t n_arenas;
+} results;
+
+QKS_MUST_CHECK qks_status analyze_sources(results *r, source *const *sources, size_t count,
+                                          const analyze_options *options, qks_error *error);
+
+/* From the rows of a qk table alone: what needs moments stays blank. `layers`: of every model,
+ * where `study` (NULL: none) does not say. */
+QKS_MUST_CHECK qks_status analyze_table(results *r, const qks_qk_row *rows, size_t count,
+                                        const study_row *study, size_t n_study, int layers,
+                                        qks_error *error);
+
+/* Order, phase and family from a study's table; models that it does not name are refused. */
+QKS_MUST_CHECK qks_status results_order(results *r, const study_row *study, size_t n_study,
+                                        qks_error *error);
+
+/* qk, heads, depth, trajectory, plasticity, findings as CSV and Parquet in `folder`. */
+QKS_MUST_CHECK qks_status results_write(const results *r, store *s, const char *folder,
+                                        qks_error *error);
+
+void results_free(results *r);
+
+#endif

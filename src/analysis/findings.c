@@ -9,6 +9,8 @@
 
 /* A change or gradient of fewer standard errors than this is not called one. */
 static const double SIGNIFICANT_Z = 2;
+/* A smaller |tau| is not called a trend. */
+static const double STEADY_TAU = 0.5;
 /* spec: heads whose keys drift against their queries */
 static const double OPPOSED_R_K = -0.3;
 
@@ -140,10 +142,19 @@ static int direction(double value, double se)
     return z >= SIGNIFICANT_Z ? 1 : z <= -SIGNIFICANT_Z ? -1 : 0;
 }
 
+/* An error of 0 (no replicate differs) gives no z, and needs no word. */
 static const char *doubt(writer *w, double value, double se)
 {
     double z = z_of(value, se);
-    const char *text = isnan(z) ? ", no error bar" : arena_format(w->memory, ", z = %.1f", z);
+    const char *text = isnan(se)  ? ", no error bar"
+                       : isnan(z) ? ""
+                                  : arena_format(w->memory, ", z = %.1f", z);
+    return text ? text : "";
+}
+
+static const char *heads_of(writer *w, size_t count)
+{
+    const char *text = arena_format(w->memory, "%zu head%s", count, count == 1 ? "" : "s");
     return text ? text : "";
 }
 
@@ -175,8 +186,9 @@ static qks_status say_mean(writer *w, const model_result *m, const measure *what
         return status;
     status = say(w, m->model, arena_format(w->memory, "%s%s", what->quantity, where->suffix),
                  e.value, e.se, NAN,
-                 arena_format(w->memory, "%s: the %s is %s (%zu heads, %s).", m->model, what->words,
-                              with_error(w, e.value, e.se, false), e.n_heads, where->words));
+                 arena_format(w->memory, "%s: the %s is %s (%s, %s).", m->model, what->words,
+                              with_error(w, e.value, e.se, false), heads_of(w, e.n_heads),
+                              where->words));
     if (status != QKS_OK || !what->spread || isnan(e.sd))
         return status;
     return say(w, m->model, arena_format(w->memory, "%s%s", what->spread, where->suffix), e.sd,
@@ -186,19 +198,37 @@ static qks_status say_mean(writer *w, const model_result *m, const measure *what
                             with_error(w, e.sd, e.se_sd, false), where->words));
 }
 
+/* SE of x over the groups that have rows in any of the estimates. */
+static qks_status joint_se(writer *w, const double *x, const estimate *e, size_t count, int groups,
+                           double *se)
+{
+    bool *present = arena_alloc(w->memory, (size_t)groups, sizeof *present);
+    if (!present)
+        return out_of_memory(w->error, "findings");
+    for (int g = 0; g < groups; g++)
+        for (size_t i = 0; i < count; i++)
+            present[g] = present[g] || e[i].present[g];
+    *se = replicates_se(x, present, groups);
+    return QKS_OK;
+}
+
 static qks_status say_gradient(writer *w, const model_result *m, const measure *what)
 {
-    estimate first, last;
-    qks_status status = estimate_mean(&first, m, what->of, early, w->memory, w->error);
+    enum { EARLY, LATE, ENDS };
+    estimate ends[ENDS];
+    qks_status status = estimate_mean(&ends[EARLY], m, what->of, early, w->memory, w->error);
     if (status == QKS_OK)
-        status = estimate_mean(&last, m, what->of, late, w->memory, w->error);
-    if (status != QKS_OK || first.n_heads == 0 || last.n_heads == 0)
+        status = estimate_mean(&ends[LATE], m, what->of, late, w->memory, w->error);
+    if (status != QKS_OK || ends[EARLY].n_heads == 0 || ends[LATE].n_heads == 0)
         return status;
-    double value = first.value - last.value, se = NAN;
-    if (first.replicates && last.replicates) {
+    double value = ends[EARLY].value - ends[LATE].value, se = NAN;
+    if (ends[EARLY].replicates && ends[LATE].replicates) {
+        double *x = ends[EARLY].replicates;
         for (int g = 0; g < m->n_groups; g++)
-            first.replicates[g] -= last.replicates[g];
-        se = replicates_se(first.replicates, first.present, m->n_groups);
+            x[g] -= ends[LATE].replicates[g];
+        status = joint_se(w, x, ends, ENDS, m->n_groups, &se);
+        if (status != QKS_OK)
+            return status;
     }
     static const char *const verbs[] = {"rises with depth", "does not change measurably with depth",
                                         "falls with depth"};
@@ -379,11 +409,11 @@ static qks_status say_parts(writer *w, const step *s, const char *subject)
         double value = 0, se = NAN;
         status = step_estimate(w, s, parts[i].of, NULL, &value, &se);
         if (status == QKS_OK)
-            status = say(w, subject, parts[i].quantity, value, se,
-                         parts[i].sign ? z_of(value, se) : NAN,
-                         arena_format(w->memory, "%s %s %s%s (%zu heads).", step_words(w, s),
-                                      parts[i].words, with_error(w, value, se, parts[i].sign),
-                                      parts[i].sign ? doubt(w, value, se) : "", s->n_heads));
+            status = say(
+                w, subject, parts[i].quantity, value, se, parts[i].sign ? z_of(value, se) : NAN,
+                arena_format(w->memory, "%s %s %s%s (%s).", step_words(w, s), parts[i].words,
+                             with_error(w, value, se, parts[i].sign),
+                             parts[i].sign ? doubt(w, value, se) : "", heads_of(w, s->n_heads)));
     }
     return status;
 }
@@ -446,6 +476,32 @@ static double kendall(const double *x, size_t n)
     return untied > 0 ? score / sqrt(untied * pairs) : 0;
 }
 
+/* tau without each document group, if the checkpoints share their groups. */
+static qks_status tau_se(writer *w, const model_result *models, const estimate *e, size_t count,
+                         double *se)
+{
+    int groups = models[0].n_groups;
+    for (size_t i = 0; i < count; i++)
+        if (!e[i].replicates || !same_groups(&models[0], &models[i]))
+            return QKS_OK;
+    double *x = arena_alloc(w->memory, count, sizeof *x);
+    double *taus = arena_alloc(w->memory, (size_t)groups, sizeof *taus);
+    if (!x || !taus)
+        return out_of_memory(w->error, "findings");
+    for (int g = 0; g < groups; g++) {
+        for (size_t i = 0; i < count; i++)
+            x[i] = e[i].replicates[g];
+        taus[g] = kendall(x, count);
+    }
+    return joint_se(w, taus, e, count, groups, se);
+}
+
+static const char *trend_verb(double tau, double se)
+{
+    int way = fabs(tau) > STEADY_TAU ? direction(tau, se) : 0;
+    return way > 0 ? "rises" : way < 0 ? "falls" : "has no steady trend";
+}
+
 static qks_status say_trend(writer *w, const model_result *models, size_t count,
                             const measure *what)
 {
@@ -453,36 +509,26 @@ static qks_status say_trend(writer *w, const model_result *models, size_t count,
     double *x = arena_alloc(w->memory, count, sizeof *x);
     if (!e || !x)
         return out_of_memory(w->error, "findings");
-    bool replicated = true;
-    size_t peak = 0;
+    size_t peak = 0, lowest = 0;
     for (size_t i = 0; i < count; i++) {
         qks_status status = estimate_mean(&e[i], &models[i], what->of, NULL, w->memory, w->error);
         if (status != QKS_OK || e[i].n_heads == 0)
             return status;
         x[i] = e[i].value;
-        replicated = replicated && e[i].replicates && same_groups(&models[0], &models[i]);
-        peak = e[i].value > e[peak].value ? i : peak;
+        peak = x[i] > x[peak] ? i : peak;
+        lowest = x[i] < x[lowest] ? i : lowest;
     }
     double tau = kendall(x, count), se = NAN;
-    int groups = models[0].n_groups;
-    if (replicated) {
-        double *taus = arena_alloc(w->memory, (size_t)groups, sizeof *taus);
-        if (!taus)
-            return out_of_memory(w->error, "findings");
-        for (int g = 0; g < groups; g++) {
-            for (size_t i = 0; i < count; i++)
-                x[i] = e[i].replicates[g];
-            taus[g] = kendall(x, count);
-        }
-        se = replicates_se(taus, e[0].present, groups);
-    }
-    const char *verb = tau > 0.5 ? "rises" : tau < -0.5 ? "falls" : "has no steady trend";
-    qks_status status = say(
-        w, "training", arena_format(w->memory, "trend_%s", what->quantity), tau, se, NAN,
-        arena_format(w->memory,
-                     "Along training the %s %s: Kendall's tau over %zu checkpoints is %s.",
-                     what->words, verb, count, with_error(w, tau, se, true)));
-    if (status != QKS_OK)
+    qks_status status = tau_se(w, models, e, count, &se);
+    if (status == QKS_OK)
+        status = say(w, "training", arena_format(w->memory, "trend_%s", what->quantity), tau, se,
+                     z_of(tau, se),
+                     arena_format(w->memory,
+                                  "Along training the %s %s: Kendall's tau over %zu checkpoints is "
+                                  "%s%s.",
+                                  what->words, trend_verb(tau, se), count,
+                                  with_error(w, tau, se, true), doubt(w, tau, se)));
+    if (status != QKS_OK || x[peak] == x[lowest])
         return status;
     return say(w, "training", arena_format(w->memory, "peak_%s", what->quantity), e[peak].value,
                e[peak].se, NAN,

@@ -189,7 +189,8 @@ static void put_pc0(const head_room *room, qks_head_row *row)
     row->class_name = qks_class_name(p->count ? taxonomy_of(c->q.r, c->k.r) : QKS_CONTENT_FOCUSED);
     if (room->q->n == 0 || room->k->n == 0)
         return;
-    double step = c->q.mean - c->k.mean, spread = c->q.variance + c->k.variance;
+    double step = step_along(room->k, room->q, p->vectors);
+    double spread = c->q.variance + c->k.variance;
     row->separation = fabs(step);
     row->fisher_ratio = spread > 0 ? step * step / spread : NAN;
     row->bias_term = c->q.mean * c->k.slope;
@@ -198,13 +199,13 @@ static void put_pc0(const head_room *room, qks_head_row *row)
 
 static void put_plane(const head_room *room, const drift_plane *plane, qks_head_row *row)
 {
-    bool q = room->q->n > 0, k = room->k->n > 0;
+    bool q = room->q->n > 0, k = room->k->n > 0, a = plane->has_a;
     row->r_q_a = plane->q_a.r;
     row->r_k_a = plane->k_a.r;
     row->alpha_q = plane->q_a.slope;
     row->alpha_k = plane->k_a.slope;
-    row->mu_q_a = q ? plane->q_a.mean : NAN;
-    row->mu_k_a = k ? plane->k_a.mean : NAN;
+    row->mu_q_a = q && a ? plane->q_a.mean : NAN;
+    row->mu_k_a = k && a ? plane->k_a.mean : NAN;
     row->bias_strength = q && k ? plane->q_a.mean * plane->k_a.slope : NAN;
     row->var_frac_a = plane->var_frac_a;
     row->mu_q_b = plane->has_b ? plane->mu_q_b : NAN;

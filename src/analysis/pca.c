@@ -76,6 +76,14 @@ side_on_axis side_on(const moments *side, const double *axis, double negligible)
                    negligible);
 }
 
+double step_along(const moments *from, const moments *to, const double *axis)
+{
+    double sum = 0;
+    for (int j = 0; j < from->d; j++)
+        sum += axis[j] * moments_step(from, to, j);
+    return sum;
+}
+
 static int largest_component(int d, const double *v)
 {
     int at = 0;
@@ -101,10 +109,10 @@ static void turn(component *c, int d, double *vector)
     for (int j = 0; j < d; j++)
         vector[j] = -vector[j];
     side_on_axis *sides[] = {&c->q, &c->k};
-    for (int s = 0; s < 2; s++) {
-        sides[s]->mean = -sides[s]->mean;
-        sides[s]->slope = -sides[s]->slope;
-        sides[s]->r = -sides[s]->r;
+    for (int s = 0; s < 2; s++) { /* 0 - x and not -x, so that no table shows -0.0 */
+        sides[s]->mean = 0 - sides[s]->mean;
+        sides[s]->slope = 0 - sides[s]->slope;
+        sides[s]->r = 0 - sides[s]->r;
     }
 }
 
@@ -178,22 +186,23 @@ static double put_difference_moments(pca *p, const moments *q, const moments *k)
     for (size_t j = 0; j < d; j++) {
         const double *from_q = q->scatter + j * (size_t)q->stride;
         const double *from_k = k->scatter + j * (size_t)k->stride;
-        double step = q->mean[j] - k->mean[j];
+        double step = moments_step(k, q, (int)j);
         for (size_t i = j; i < d; i++)
             p->matrix[j * d + i] = from_q[i] / (double)q->n + from_k[i] / (double)k->n +
-                                   step * (q->mean[i] - k->mean[i]);
+                                   step * moments_step(k, q, (int)i);
         trace += p->matrix[j * d + j];
     }
     return trace;
 }
 
-/* matrix = (I - a a^T) matrix (I - a a^T), through u = matrix a. */
-static void remove_axis(pca *p, const double *a)
+/* matrix = (I - a a^T) matrix (I - a a^T) - below a a^T, through u = matrix a: what is left has its
+ * top eigenvector at right angles to a, also where nothing is left. */
+static void remove_axis(pca *p, const double *a, double below)
 {
     size_t d = (size_t)p->d;
     double *u = p->product;
     symmetric_times(p->d, p->matrix, p->d, 1, a, u);
-    double along = dot(p->d, a, u);
+    double along = dot(p->d, a, u) - below;
     for (size_t j = 0; j < d; j++)
         for (size_t i = j; i < d; i++)
             p->matrix[j * d + i] += along * a[i] * a[j] - u[i] * a[j] - a[i] * u[j];
@@ -203,16 +212,16 @@ static qks_status put_axis_b(drift_plane *plane, pca *p, const moments *q, const
                              qks_error *error)
 {
     double strength = 0, trace = put_difference_moments(p, q, k);
-    remove_axis(p, plane->a);
+    remove_axis(p, plane->a, trace > 0 ? trace : 1);
     qks_status status = eigen_top(p->eigen, p->d, p->matrix, p->d, 1, &strength, plane->b, error);
     if (status != QKS_OK)
         return status;
     plane->has_b = true;
     plane->mu_q_b = dot(p->d, q->mean, plane->b);
     plane->mu_k_b = dot(p->d, k->mean, plane->b);
-    if (plane->mu_q_b < plane->mu_k_b) {
-        plane->mu_q_b = -plane->mu_q_b;
-        plane->mu_k_b = -plane->mu_k_b;
+    if (step_along(k, q, plane->b) < 0) {
+        plane->mu_q_b = 0 - plane->mu_q_b;
+        plane->mu_k_b = 0 - plane->mu_k_b;
         for (int j = 0; j < p->d; j++)
             plane->b[j] = -plane->b[j];
     }
@@ -242,5 +251,6 @@ qks_status drift_plane_of(drift_plane *plane, pca *p, const moments *q, const mo
     plane->var_frac_a = p->total_variance > 0
                             ? side_on(p->pooled, plane->a, 0).variance / p->total_variance
                             : 0;
-    return q->n > 0 && k->n > 0 ? put_axis_b(plane, p, q, k, error) : QKS_OK;
+    bool room_for_b = d > 1 || !plane->has_a;
+    return q->n > 0 && k->n > 0 && room_for_b ? put_axis_b(plane, p, q, k, error) : QKS_OK;
 }

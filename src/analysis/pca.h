@@ -47,9 +47,12 @@ bool sign_rule_turns(const component *c, int d, const double *vector);
 /* The side's numbers on an axis; variances at most `negligible` count as zero. */
 side_on_axis side_on(const moments *side, const double *axis, double negligible);
 
+/* From one side's mean to the other's along an axis. */
+double step_along(const moments *from, const moments *to, const double *axis);
+
 /* spec: method.md, "Drift plane" */
 typedef struct drift_plane {
-    bool has_a, has_b; /* a: position varies with some direction; b: both sides have rows */
+    bool has_a, has_b; /* a: some direction varies with position; b: both sides have rows */
     side_on_axis q_a, k_a;
     double mu_q_b, mu_k_b;
     double separation_strength, var_frac_a, var_frac_b;

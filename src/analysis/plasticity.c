@@ -116,7 +116,8 @@ qks_status plasticity_open(plasticity **out, const moments *q, const side *queri
     p->same_orientation = !keys_point_back(keys);
     put_reflection(p, p->same_orientation ? 1 : -1, &p->oriented);
     for (size_t b = 0; b < buckets; b++) {
-        bool some_q = b < (size_t)queries->n_buckets && queries->buckets[b].n > 0;
+        /* one query has no residual variance */
+        bool some_q = q->n > 1 && b < (size_t)queries->n_buckets && queries->buckets[b].n > 0;
         p->t[b] = some_q ? queries->buckets[b].sum_position / queries->buckets[b].n : -1;
         p->last_key[b] = b < (size_t)keys->n_buckets ? keys->buckets[b].last_position : -1;
     }
@@ -247,10 +248,10 @@ void plasticity_row(const plasticity *p, plasticity_variant variant, int64_t con
         all.n += profile.n;
         if (profile.n == 0 || context <= 0)
             continue;
-        int decile = (int)floor(10 * p->t[b] / (double)context);
-        if (decile == 0 || decile == 1)
+        double tenths = 10 * p->t[b] / (double)context;
+        if (tenths < 2)
             mean_add(&first, mean_of(profile));
-        if (decile == 8 || decile == 9)
+        if (tenths >= 8 && tenths < 10)
             mean_add(&last, mean_of(profile));
     }
     row->variant = names[variant];

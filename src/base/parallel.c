@@ -28,6 +28,8 @@ qks_status parallel_for(size_t count, int threads, parallel_work *work, void *co
 #pragma omp parallel num_threads(team_of(threads, count))
     {
         int thread = omp_get_thread_num();
+        omp_set_num_threads(1); /* BLAS in here is not to start threads of its own, not even when
+                                   this team is of one */
         for (size_t i; !atomic_load(&stop) && (i = atomic_fetch_add(&next, 1)) < count;) {
             qks_error mine = {QKS_OK, ""};
             qks_status status = work(context, i, thread, &mine);

@@ -24,7 +24,9 @@ enum {
 static const char clear_line[] = "\r\033[K";
 
 struct progress {
-    FILE *stream;
+    FILE *stream; /* NULL: `tell` instead */
+    progress_tell *tell;
+    void *context;
     uint64_t total;
     int64_t started; /* nanoseconds */
     atomic_uint_fast64_t done, skipped;
@@ -165,6 +167,11 @@ static void compose(line *l, progress *p, int64_t at)
 /* With the lock held. */
 static void draw(progress *p, int64_t at)
 {
+    if (p->tell) {
+        p->tell(p->context, atomic_load(&p->done));
+        atomic_store(&p->next_draw, at + TENTH);
+        return;
+    }
     line l = {.room = columns_of_terminal(p->stream) - 1};
     atomic_store(&p->next_draw, at + TENTH);
     if (l.room < NARROWEST)
@@ -181,15 +188,31 @@ static bool is_terminal(FILE *stream)
     return descriptor >= 0 && isatty(descriptor) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
+static progress *progress_new(void)
+{
+    progress *p = calloc(1, sizeof *p);
+    if (p && pthread_mutex_init(&p->lock, NULL) != 0) {
+        free(p);
+        p = NULL;
+    }
+    return p;
+}
+
+progress *progress_relay(progress_tell *tell, void *context)
+{
+    progress *p = progress_new();
+    if (p) {
+        p->tell = tell;
+        p->context = context;
+    }
+    return p;
+}
+
 progress *progress_start(FILE *stream, const char *what, uint64_t total, const char *unit)
 {
-    progress *p = is_terminal(stream) ? calloc(1, sizeof *p) : NULL;
+    progress *p = is_terminal(stream) ? progress_new() : NULL;
     if (!p)
         return NULL;
-    if (pthread_mutex_init(&p->lock, NULL) != 0) {
-        free(p);
-        return NULL;
-    }
     p->stream = stream;
     p->total = total;
     p->started = now();
@@ -245,8 +268,12 @@ void progress_hide(progress *p)
     if (!p)
         return;
     (void)pthread_mutex_lock(&p->lock);
-    (void)fputs(clear_line, p->stream);
-    (void)fflush(p->stream);
+    if (p->tell) {
+        p->tell(p->context, atomic_load(&p->done));
+    } else {
+        (void)fputs(clear_line, p->stream);
+        (void)fflush(p->stream);
+    }
     atomic_store(&p->next_draw, 0);
     (void)pthread_mutex_unlock(&p->lock);
 }

@@ -18,6 +18,11 @@ typedef struct progress progress;
  * progress. End with progress_end(). */
 progress *progress_start(FILE *stream, const char *what, uint64_t total, const char *unit);
 
+/* Instead of a line on a terminal: `tell` hears how much is done, at most ten times a second, and
+ * once more at the end. */
+typedef void progress_tell(void *context, uint64_t done);
+progress *progress_relay(progress_tell *tell, void *context);
+
 /* `n` more are done. From any thread, as often as one likes: the line is drawn at most ten times a
  * second. */
 void progress_add(progress *p, uint64_t n);

@@ -1,17 +1,25 @@
 /* moments.c: Chan's update, block by block. A block of rows is widened to float64, centred on its
- * own mean and multiplied with itself by dsyrk; the shift between the block's mean and the mean so
- * far goes in as one more row of the same product. */
+ * own mean and multiplied with itself by dsyrk; the step from the mean so far to the block's mean
+ * goes in as one more row of the same product.
+ *
+ * Steps between means are small where means are large, so they are never taken between rounded
+ * means: a block is summed relative to its first row, and the running mean keeps what rounding took
+ * from it. */
 #include "capture/moments.h"
 
 #include "base/memory.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Rows per product: enough for dsyrk's full rate, small enough for the second-level cache. */
 enum { BLOCK_ROWS = 256, ALIGN_DOUBLES = 8 };
+/* Beyond this, products of four coordinates (a variance along a difference) come near overflow. */
+static const double LARGEST = 1e60;
 
 qks_status qks_moments_new(qks_moments **out, int dimension, qks_error *error)
 {
@@ -21,13 +29,17 @@ qks_status qks_moments_new(qks_moments **out, int dimension, qks_error *error)
     size_t size = (size_t)dimension + 1;
     size_t stride = (size + ALIGN_DOUBLES - 1) / ALIGN_DOUBLES * ALIGN_DOUBLES;
     moments *m = calloc(1, sizeof *m);
-    double *block = calloc(stride + stride * size, sizeof *block);
+    double *block = calloc(stride * (2 + size), sizeof *block);
     if (!m || !block) {
         free(m);
         free(block);
         return out_of_memory(error, "moments");
     }
-    *m = (moments){.d = dimension, .stride = (int)stride, .mean = block, .scatter = block + stride};
+    *m = (moments){.d = dimension,
+                   .stride = (int)stride,
+                   .mean = block,
+                   .rest = block + stride,
+                   .scatter = block + 2 * stride};
     *out = m;
     return QKS_OK;
 }
@@ -36,92 +48,138 @@ void qks_moments_free(qks_moments *m)
 {
     if (!m)
         return;
-    free(m->mean); /* the scatter is in the same block */
+    free(m->mean); /* rest and scatter are in the same block */
     free(m);
+}
+
+static size_t block_bytes(const moments *m)
+{
+    return (size_t)m->stride * (size_t)(m->d + 3) * sizeof *m->mean;
 }
 
 void moments_clear(moments *m)
 {
     m->n = 0;
-    memset(m->mean, 0, (size_t)m->stride * (size_t)(m->d + 2) * sizeof *m->mean);
+    memset(m->mean, 0, block_bytes(m));
 }
 
 void moments_copy(moments *into, const moments *from)
 {
     into->n = from->n;
-    memcpy(into->mean, from->mean,
-           (size_t)from->stride * (size_t)(from->d + 2) * sizeof *from->mean);
+    memcpy(into->mean, from->mean, block_bytes(from));
 }
 
-/* Widen the block's rows to z = (x, t), column by column of `z` ([d + 1, n]), and sum them. */
-static void block_load(const moments *m, const moments_rows *rows, size_t first, size_t n,
-                       double *z, double *sum)
+/* mean_j += step, to about twice double precision. */
+static void move_mean(moments *m, size_t j, double step)
 {
-    size_t d = (size_t)m->d, size = d + 1;
-    memset(sum, 0, size * sizeof *sum);
-    for (size_t i = 0; i < n; i++, z += size) {
-        size_t row = rows->pick ? rows->pick[first + i] : first + i;
-        if (rows->f32) {
-            const float *x = rows->f32 + row * d;
-            for (size_t j = 0; j < d; j++)
-                z[j] = x[j];
-        } else {
-            memcpy(z, rows->f64 + row * d, d * sizeof *z);
-        }
-        z[d] = rows->position[row];
-        for (size_t j = 0; j < size; j++)
-            sum[j] += z[j];
-    }
+    double old = m->mean[j], all = step + m->rest[j], sum = old + all, part = sum - old;
+    m->mean[j] = sum;
+    m->rest[j] = (old - (sum - part)) + (all - part);
 }
 
-static void block_add(moments *m, size_t n, double *z, double *sum)
+typedef struct block {
+    double *z;     /* [n + 1, d + 1]: rows (x, t), and room for the step between means */
+    double *first; /* [d + 1] the first row */
+    double *sum;   /* [d + 1] of the rows less the first; then their mean */
+} block;
+
+static size_t stride_of(const moments *m, const moments_rows *rows)
+{
+    return rows->stride ? rows->stride : (size_t)m->d;
+}
+
+static void row_load(const moments *m, const moments_rows *rows, size_t number, double *z)
+{
+    size_t d = (size_t)m->d, stride = stride_of(m, rows);
+    size_t row = rows->pick ? rows->pick[number] : number;
+    if (rows->f32) {
+        const float *x = rows->f32 + row * stride;
+        for (size_t j = 0; j < d; j++)
+            z[j] = x[j];
+    } else {
+        memcpy(z, rows->f64 + row * stride, d * sizeof *z);
+    }
+    z[d] = rows->position[row];
+}
+
+static void block_load(const moments *m, const moments_rows *rows, size_t first, size_t n,
+                       const block *b)
 {
     size_t size = (size_t)m->d + 1;
-    double count = (double)n, total = (double)m->n + count;
+    double *z = b->z;
+    row_load(m, rows, first, b->first);
+    memset(b->sum, 0, size * sizeof *b->sum);
+    for (size_t i = 0; i < n; i++, z += size) {
+        row_load(m, rows, first + i, z);
+        for (size_t j = 0; j < size; j++) {
+            z[j] -= b->first[j];
+            b->sum[j] += z[j];
+        }
+    }
+}
+
+static void block_add(moments *m, size_t n, const block *b)
+{
+    size_t size = (size_t)m->d + 1;
+    double count = (double)n, total = (double)m->n + count, *row = b->z;
+    if (m->n == 0)
+        memcpy(m->mean, b->first, size * sizeof *m->mean); /* of no rows, any mean is right */
     for (size_t j = 0; j < size; j++)
-        sum[j] /= count; /* now the block's mean */
-    double *row = z;
+        b->sum[j] /= count;
     for (size_t i = 0; i < n; i++, row += size)
         for (size_t j = 0; j < size; j++)
-            row[j] -= sum[j];
-    size_t product_rows = n;
-    if (m->n > 0) {
-        double weight = sqrt((double)m->n * count / total);
-        for (size_t j = 0; j < size; j++)
-            row[j] = weight * (sum[j] - m->mean[j]);
-        product_rows++;
+            row[j] -= b->sum[j];
+    double weight = sqrt((double)m->n * count / total);
+    for (size_t j = 0; j < size; j++) {
+        double step = (b->first[j] - m->mean[j]) - m->rest[j] + b->sum[j];
+        row[j] = weight * step;
+        move_mean(m, j, step * (count / total));
     }
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)size, (int)product_rows, 1.0, z,
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)size, (int)n + 1, 1.0, b->z,
                 (int)size, 1.0, m->scatter, m->stride);
-    for (size_t j = 0; j < size; j++)
-        m->mean[j] += (sum[j] - m->mean[j]) * (count / total);
     m->n += (int64_t)n;
+}
+
+static bool row_is_fine(const moments *m, const moments_rows *rows, size_t row)
+{
+    size_t d = (size_t)m->d, at = row * stride_of(m, rows);
+    int bad = 0;
+    for (size_t j = 0; rows->f32 && j < d; j++)
+        bad |= !(fabsf(rows->f32[at + j]) <= FLT_MAX);
+    for (size_t j = 0; rows->f64 && j < d; j++)
+        bad |= !(fabs(rows->f64[at + j]) <= LARGEST);
+    return !bad;
+}
+
+static qks_status check_rows(const moments *m, const moments_rows *rows, qks_error *error)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        size_t row = rows->pick ? rows->pick[i] : i;
+        if (!row_is_fine(m, rows, row))
+            return qks_fail(error, QKS_INVALID,
+                            "vector %zu holds NaN, infinity or a number beyond %g", row, LARGEST);
+    }
+    return QKS_OK;
 }
 
 qks_status moments_add(moments *m, const moments_rows *rows, qks_error *error)
 {
+    qks_status status = check_rows(m, rows, error);
+    if (status != QKS_OK)
+        return status;
     size_t size = (size_t)m->d + 1;
-    size_t block = rows->n < BLOCK_ROWS ? rows->n : BLOCK_ROWS;
-    double *z = malloc((size * (block + 1) + size) * sizeof *z);
-    if (!z)
+    size_t most = rows->n < BLOCK_ROWS ? rows->n : BLOCK_ROWS;
+    double *room = malloc(size * (most + 3) * sizeof *room);
+    if (!room)
         return out_of_memory(error, "block of vectors");
-    double *sum = z + size * (block + 1);
-    qks_status status = QKS_OK;
-    for (size_t first = 0; first < rows->n && status == QKS_OK; first += block) {
-        size_t n = rows->n - first < block ? rows->n - first : block;
-        block_load(m, rows, first, n, z, sum);
-        double check = 0; /* a NaN or infinity anywhere shows in its column's sum */
-        for (size_t j = 0; j < size; j++)
-            check += sum[j] * 0;
-        if (check == 0)
-            block_add(m, n, z, sum);
-        else
-            status = qks_fail(error, QKS_INVALID,
-                              "a vector among rows %zu to %zu holds NaN or infinity", first,
-                              first + n - 1);
+    block b = {.first = room, .sum = room + size, .z = room + 2 * size};
+    for (size_t first = 0; first < rows->n; first += most) {
+        size_t n = rows->n - first < most ? rows->n - first : most;
+        block_load(m, rows, first, n, &b);
+        block_add(m, n, &b);
     }
-    free(z);
-    return status;
+    free(room);
+    return QKS_OK;
 }
 
 qks_status qks_moments_add_f32(qks_moments *m, size_t n, const float *vectors,
@@ -146,15 +204,17 @@ void moments_merge(moments *into, const moments *from)
     }
     size_t size = (size_t)into->d + 1, stride = (size_t)into->stride;
     double a = (double)into->n, b = (double)from->n, weight = a * b / (a + b);
+    double step[QKS_DIMENSION_MAX + 1];
+    for (size_t j = 0; j < size; j++)
+        step[j] = moments_step(into, from, (int)j);
     for (size_t j = 0; j < size; j++) {
-        double pull = weight * (from->mean[j] - into->mean[j]);
+        double pull = weight * step[j];
         double *column = into->scatter + j * stride;
         const double *other = from->scatter + j * stride;
         for (size_t i = j; i < size; i++)
-            column[i] += other[i] + pull * (from->mean[i] - into->mean[i]);
+            column[i] += other[i] + pull * step[i];
+        move_mean(into, j, step[j] * (b / (a + b)));
     }
-    for (size_t j = 0; j < size; j++)
-        into->mean[j] += (from->mean[j] - into->mean[j]) * (b / (a + b));
     into->n += from->n;
 }
 
@@ -210,7 +270,7 @@ double qks_moments_position_covariance(const qks_moments *m, int i)
 size_t moments_flat_size(int d)
 {
     size_t size = (size_t)d + 1;
-    return 1 + size + size * (size + 1) / 2;
+    return 1 + 2 * size + size * (size + 1) / 2;
 }
 
 void moments_to_flat(const moments *m, double *flat)
@@ -218,7 +278,8 @@ void moments_to_flat(const moments *m, double *flat)
     size_t size = (size_t)m->d + 1;
     *flat++ = (double)m->n;
     memcpy(flat, m->mean, size * sizeof *flat);
-    flat += size;
+    memcpy(flat + size, m->rest, size * sizeof *flat);
+    flat += 2 * size;
     for (size_t j = 0; j < size; j++) {
         memcpy(flat, m->scatter + j * (size_t)m->stride + j, (size - j) * sizeof *flat);
         flat += size - j;
@@ -235,10 +296,14 @@ qks_status moments_from_flat(moments *m, const double *flat, qks_error *error)
     for (size_t i = 1, end = moments_flat_size(m->d); i < end; i++)
         if (!isfinite(flat[i]))
             return qks_fail(error, QKS_INVALID, "the moments hold NaN or infinity");
+    moments_clear(m);
+    if (n == 0)
+        return QKS_OK;
     m->n = (int64_t)n;
     flat++;
     memcpy(m->mean, flat, size * sizeof *flat);
-    flat += size;
+    memcpy(m->rest, flat + size, size * sizeof *flat);
+    flat += 2 * size;
     for (size_t j = 0; j < size; j++) {
         memcpy(m->scatter + j * (size_t)m->stride + j, flat, (size - j) * sizeof *flat);
         flat += size - j;

@@ -12,17 +12,20 @@ struct qks_moments {
     int stride; /* leading dimension of scatter, d + 1 rounded up */
     int64_t n;
     double *mean;    /* [d + 1]; mean[d] is the mean position */
+    double *rest;    /* [d + 1]; what rounding took from the mean */
     double *scatter; /* [stride, d + 1] column-major, lower triangle: sum (z - mean)(z - mean)^T */
 };
 typedef struct qks_moments moments;
 
-/* Rows as they come: exactly one of f32 and f64 is set. `pick` chooses rows (NULL: 0 .. n - 1). */
+/* Rows as they come: exactly one of f32 and f64 is set. `pick` chooses rows (NULL: 0 .. n - 1);
+ * `stride` numbers lie between the beginnings of two rows (0: d). */
 typedef struct moments_rows {
     size_t n;
     const float *f32;  /* [rows, d] */
     const double *f64; /* [rows, d] */
     const int32_t *position;
     const uint32_t *pick; /* [n] row numbers */
+    size_t stride;
 } moments_rows;
 
 QKS_MUST_CHECK qks_status moments_add(moments *m, const moments_rows *rows, qks_error *error);
@@ -37,7 +40,14 @@ static inline double moments_scatter(const moments *m, int row, int column)
                          : m->scatter[(size_t)row * (size_t)m->stride + (size_t)column];
 }
 
-/* A flat form for files: n, mean, lower triangle by columns. moments_flat_size counts doubles. */
+/* From one mean to the other in coordinate j, right also where both are large. */
+static inline double moments_step(const moments *from, const moments *to, int j)
+{
+    return (to->mean[j] - from->mean[j]) + (to->rest[j] - from->rest[j]);
+}
+
+/* A flat form for files: n, mean, rest, lower triangle by columns. moments_flat_size counts
+ * doubles. */
 size_t moments_flat_size(int d);
 void moments_to_flat(const moments *m, double *flat);
 /* Refuses counts that are no counts and values that are not finite. */

@@ -18,8 +18,11 @@ static double draw_uniform(uint64_t seed, uint64_t i) /* in (0, 1) */
     return ((double)(draw_bits(seed, i) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Number i of a seeded permutation of 0 .. size - 1: a four-round Feistel network on the next even
- * number of bits, walked until it falls inside. */
+/* Rounds of the network below: with fewer, pairs of pairs of small cells are not equally likely. */
+enum { ROUNDS = 8 };
+
+/* Number i of a seeded permutation of 0 .. size - 1: a Feistel network on the next even number of
+ * bits, walked until it falls inside. */
 static uint64_t permuted(uint64_t seed, uint64_t size, uint64_t i)
 {
     unsigned half = 1;
@@ -28,7 +31,7 @@ static uint64_t permuted(uint64_t seed, uint64_t size, uint64_t i)
     uint64_t mask = ((uint64_t)1 << half) - 1;
     do {
         uint64_t left = i >> half, right = i & mask;
-        for (uint64_t round = 0; round < 4; round++) {
+        for (uint64_t round = 0; round < ROUNDS; round++) {
             uint64_t next = left ^ (draw_bits(seed + round, right) & mask);
             left = right;
             right = next;
@@ -146,9 +149,9 @@ void pair_reservoir_join(pair_reservoir *into, const pair_reservoir *from)
 
 uint64_t pair_seed(uint64_t seed, int64_t document, int layer, int k_head, int64_t bucket)
 {
-    const uint64_t parts[] = {(uint64_t)document, (uint64_t)layer, (uint64_t)k_head,
+    const uint64_t parts[] = {seed, (uint64_t)document, (uint64_t)layer, (uint64_t)k_head,
                               (uint64_t)bucket};
-    uint64_t s = seed_mix(seed + 1);
+    uint64_t s = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         s = seed_combine(s, seed_mix(parts[i] + 1));
     return s;

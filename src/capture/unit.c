@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    PREAMBLE = 40, /* magic, version, byte order, header length, header hash, zero */
+    PREAMBLE = 32, /* magic, version, byte order, header length, header hash */
     ALIGN = 64,
     HEADER_MAX = 64 << 20,
     LAYERS_MAX = 4096,
@@ -33,30 +33,22 @@ static size_t pairs_size(const unit_info *info)
     return info->pairs ? 2 + info->pairs + floats_as_doubles(info->pairs * (size_t)info->d) : 0;
 }
 
-static size_t record_size(const unit_info *info) /* without its checksum */
+/* Only keys have pairs. In bytes, without the checksum. */
+static size_t record_size(const unit_info *info, char kind)
 {
-    return info->n_groups * moments_flat_size(info->d) +
-           (size_t)info->n_buckets * (sizeof(bucket_stat) / sizeof(double) + pairs_size(info));
+    size_t bucket = sizeof(bucket_stat) / sizeof(double) + (kind == 'k' ? pairs_size(info) : 0);
+    return (1 + info->n_groups * moments_flat_size(info->d) + (size_t)info->n_buckets * bucket) *
+           sizeof(double);
 }
 
 /* ---- the header ---- */
 
-static json_t *numbers(const void *from, size_t count, int64_t (*get)(const void *, size_t))
+static json_t *numbers(const int *from, int count)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_integer(get(from, i)));
+    for (int i = 0; i < count; i++)
+        json_array_append_new(list, json_integer(from[i]));
     return list;
-}
-
-static int64_t get_int(const void *from, size_t i)
-{
-    return ((const int *)from)[i];
-}
-
-static int64_t get_int64(const void *from, size_t i)
-{
-    return ((const int64_t *)from)[i];
 }
 
 static json_t *header_of(const unit_info *info)
@@ -70,12 +62,11 @@ static json_t *header_of(const unit_info *info)
                                                 (json_int_t)info->groups[i].documents,
                                                 (json_int_t)info->groups[i].tokens));
     json_t *header = json_pack(
-        "{s:s, s:[iii], s:i, s:I, s:I, s:i, s:I, s:o, s:o, s:o*, s:o*, s:o*}", "model", info->model,
+        "{s:s, s:[iii], s:i, s:I, s:I, s:i, s:I, s:o, s:o, s:o*, s:o*}", "model", info->model,
         "shape", info->layers, info->q_heads, info->kv_heads, "dimension", info->d, "context",
         (json_int_t)info->context, "bucket_size", (json_int_t)info->bucket_size, "buckets",
         info->n_buckets, "pairs", (json_int_t)info->pairs, "sides", sides, "groups", groups, "rope",
-        info->rope ? numbers(info->rope, (size_t)info->layers, get_int) : NULL, "window",
-        info->window ? numbers(info->window, (size_t)info->layers, get_int64) : NULL, "provenance",
+        info->rope ? numbers(info->rope, info->layers) : NULL, "provenance",
         info->provenance ? json_loads(info->provenance, JSON_REJECT_DUPLICATES, NULL) : NULL);
     return header;
 }
@@ -89,29 +80,42 @@ struct unit_writer {
     size_t put;
 };
 
-static qks_status put_header(const unit_writer *w, qks_error *error)
+/* The header with spaces after it, so that the first record begins aligned; malloc'd. */
+static char *header_text(const unit_info *info, uint64_t *length)
 {
-    json_t *header = header_of(w->info);
+    json_t *header = header_of(info);
     char *text = header ? json_dumps(header, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(header);
+    size_t used = text ? strlen(text) : 0;
+    size_t gap = (ALIGN - (PREAMBLE + used) % ALIGN) % ALIGN;
+    char *padded = text ? realloc(text, used + gap) : NULL;
+    if (!padded) {
+        free(text);
+        return NULL;
+    }
+    memset(padded + used, ' ', gap);
+    *length = used + gap;
+    return padded;
+}
+
+static qks_status put_header(const unit_writer *w, qks_error *error)
+{
+    uint64_t length = 0;
+    char *text = header_text(w->info, &length);
     if (!text)
         return qks_fail(error, QKS_INVALID,
                         "the unit's header cannot be written: a name in it is not UTF-8");
-    uint64_t length = strlen(text), sum = hash64(text, length);
+    uint64_t sum = hash64(text, length);
     uint32_t version = UNIT_VERSION;
-    unsigned char preamble[PREAMBLE] = {0};
+    unsigned char preamble[PREAMBLE];
     memcpy(preamble, MAGIC, sizeof MAGIC);
     memcpy(preamble + 8, &version, sizeof version);
     memcpy(preamble + 12, &BYTE_ORDER_MARK, sizeof BYTE_ORDER_MARK);
     memcpy(preamble + 16, &length, sizeof length);
     memcpy(preamble + 24, &sum, sizeof sum);
-    static const char zeros[ALIGN];
-    size_t gap = (ALIGN - (PREAMBLE + length) % ALIGN) % ALIGN;
     qks_status status = file_write(w->file, preamble, sizeof preamble, error);
     if (status == QKS_OK)
         status = file_write(w->file, text, length, error);
-    if (status == QKS_OK)
-        status = file_write(w->file, zeros, gap, error);
     free(text);
     return status;
 }
@@ -123,7 +127,7 @@ qks_status unit_create(unit_writer **out, const char *path, const unit_info *inf
     if (status != QKS_OK)
         return status;
     w->info = info;
-    status = memory_zeroed(&w->record, record_size(info), sizeof *w->record, error);
+    status = memory_zeroed(&w->record, record_size(info, 'k'), 1, error);
     if (status == QKS_OK)
         status = file_create(&w->file, path, error);
     if (status == QKS_OK)
@@ -155,15 +159,17 @@ qks_status unit_put(unit_writer *w, const side *s, qks_error *error)
         s->n_buckets != info->n_buckets)
         return qks_fail(error, QKS_INTERNAL, "a unit of other shape than its header was put");
     double *place = w->record;
+    *place++ = (double)s->window;
     for (int g = 0; g < s->n_groups; g++, place += moments_flat_size(info->d))
         moments_to_flat(s->groups[g], place);
     for (int b = 0; b < s->n_buckets; b++) {
         memcpy(place, &s->buckets[b], sizeof s->buckets[b]);
         place += sizeof s->buckets[b] / sizeof *place;
     }
-    for (int b = 0; info->pairs && b < s->n_buckets; b++)
+    char kind = info->sides[w->put].kind;
+    for (int b = 0; kind == 'k' && info->pairs && b < s->n_buckets; b++)
         place = put_pairs(place, info, s->pairs ? &s->pairs[b] : NULL);
-    size_t bytes = record_size(info) * sizeof *w->record;
+    size_t bytes = record_size(info, kind);
     uint64_t sum = hash64(w->record, bytes);
     qks_status status = file_write(w->file, w->record, bytes, error);
     if (status == QKS_OK)
@@ -304,7 +310,9 @@ static const char *take_sides(unit *u, const json_t *header)
     unit_info *info = &u->info;
     const json_t *sides = json_object_get(header, "sides");
     info->n_sides = json_array_size(sides);
-    info->sides = arena_alloc(&u->memory, info->n_sides + 1, sizeof *info->sides);
+    if (info->n_sides == 0)
+        return "it holds no heads";
+    info->sides = arena_alloc(&u->memory, info->n_sides, sizeof *info->sides);
     if (!info->sides)
         return "too many sides for the memory";
     for (size_t i = 0; i < info->n_sides; i++) {
@@ -347,25 +355,21 @@ static const char *take_groups(unit *u, const json_t *header)
     return NULL;
 }
 
-static const char *take_layers(unit *u, const json_t *header)
+static const char *take_rope(unit *u, const json_t *header)
 {
     unit_info *info = &u->info;
-    size_t layers = (size_t)info->layers;
-    const json_t *rope = json_object_get(header, "rope"),
-                 *window = json_object_get(header, "window");
-    int *ropes = rope ? arena_alloc(&u->memory, layers, sizeof *ropes) : NULL;
-    int64_t *windows = window ? arena_alloc(&u->memory, layers, sizeof *windows) : NULL;
-    if ((rope && !ropes) || (window && !windows))
+    const json_t *list = json_object_get(header, "rope");
+    if (!list)
+        return NULL;
+    int *rope = arena_alloc(&u->memory, (size_t)info->layers, sizeof *rope);
+    if (!rope)
         return "too many layers for the memory";
-    for (size_t i = 0; rope && i < layers; i++)
-        if (json_array_size(rope) != layers || !take_int(rope, i, -1, 1, &ropes[i]))
+    if (json_array_size(list) != (size_t)info->layers)
+        return "its list of rope layers does not fit the model";
+    for (int i = 0; i < info->layers; i++)
+        if (!take_int(list, (size_t)i, -1, 1, &rope[i]))
             return "its list of rope layers does not fit the model";
-    for (size_t i = 0; window && i < layers; i++)
-        if (json_array_size(window) != layers ||
-            !in_range(json_array_get(window, i), 0, INT64_MAX, &windows[i]))
-            return "its list of sliding windows does not fit the model";
-    info->rope = ropes;
-    info->window = windows;
+    info->rope = rope;
     return NULL;
 }
 
@@ -382,7 +386,7 @@ static const char *take_provenance(unit *u, const json_t *header)
 static qks_status parse_header(unit *u, const char *text, size_t length, qks_error *error)
 {
     static const char *(*const parts[])(unit *, const json_t *) = {
-        take_sizes, take_sides, take_groups, take_layers, take_provenance};
+        take_sizes, take_sides, take_groups, take_rope, take_provenance};
     json_error_t fault;
     json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
     if (!header)
@@ -394,20 +398,23 @@ static qks_status parse_header(unit *u, const char *text, size_t length, qks_err
     return wrong ? bad(u, error, wrong) : QKS_OK;
 }
 
-static qks_status check_length(unit *u, uint64_t header_length, qks_error *error)
+/* Where each record begins, as long as the file has room for it. */
+static qks_status place_records(unit *u, uint64_t header_length, qks_error *error)
 {
-    u->records = (PREAMBLE + header_length + ALIGN - 1) / ALIGN * ALIGN;
-    size_t record = 0, all = 0;
-    if (!size_multiply(record_size(&u->info), sizeof(double), &record) ||
-        !size_multiply(record + sizeof(uint64_t), u->info.n_sides, &all))
-        return bad(u, error, "its header's sizes overflow");
-    if (u->file.size < u->records || u->file.size - u->records != all)
-        return qks_fail(error, QKS_INVALID,
-                        "unit file '%s' has %llu bytes, its header asks for %llu: it is cut short "
-                        "or damaged; recompute it",
-                        u->file.path, (unsigned long long)u->file.size,
-                        (unsigned long long)(u->records + all));
-    return QKS_OK;
+    const unit_info *info = &u->info;
+    uint64_t at = PREAMBLE + header_length, size = u->file.size;
+    u->offsets = arena_alloc(&u->memory, info->n_sides + 1, sizeof *u->offsets);
+    if (!u->offsets)
+        return out_of_memory(error, "unit records");
+    for (size_t i = 0; i < info->n_sides; i++) {
+        uint64_t bytes = record_size(info, info->sides[i].kind) + sizeof(uint64_t);
+        u->offsets[i] = at;
+        if (bytes > size - at)
+            return bad(u, error, "it is shorter than its header says; recompute it");
+        at += bytes;
+    }
+    u->offsets[info->n_sides] = at;
+    return at == size ? QKS_OK : bad(u, error, "it is longer than its header says; recompute it");
 }
 
 qks_status unit_open(unit *u, const char *path, qks_error *error)
@@ -422,7 +429,7 @@ qks_status unit_open(unit *u, const char *path, qks_error *error)
     if (status == QKS_OK)
         status = parse_header(u, text, length, error);
     if (status == QKS_OK)
-        status = check_length(u, length, error);
+        status = place_records(u, length, error);
     free(text);
     if (status != QKS_OK)
         unit_close(u);
@@ -448,13 +455,18 @@ ptrdiff_t unit_find(const unit_info *info, side_id id)
     return low < info->n_sides && by_side(&info->sides[low], &id) == 0 ? (ptrdiff_t)low : -1;
 }
 
+static qks_status no_sense(qks_error *error, const char *what)
+{
+    return qks_fail(error, QKS_INVALID, "its %s has no sense; recompute it", what);
+}
+
 static qks_status take_pairs(const unit *u, const double *place, pair_reservoir *into,
                              qks_error *error)
 {
     const unit_info *info = &u->info;
     double count = place[1];
     if (!(place[0] > 0 && place[0] <= 1) || !(count >= 0 && count <= (double)info->pairs))
-        return bad(u, error, "a sample of key pairs has no sense");
+        return no_sense(error, "sample of key pairs");
     pair_reservoir from = {.d = info->d,
                            .capacity = info->pairs,
                            .count = (size_t)count,
@@ -473,15 +485,19 @@ static qks_status take_pairs(const unit *u, const double *place, pair_reservoir 
     if (finite)
         pair_reservoir_join(into, &from);
     free(from.difference);
-    return finite ? QKS_OK : bad(u, error, "a sample of key pairs holds NaN or infinity");
+    return finite ? QKS_OK : no_sense(error, "sample of key pairs");
 }
 
-static qks_status take_record(const unit *u, const side_id *id, const double *place, side *s,
+static qks_status take_record(const unit *u, char kind, const double *place, side *s,
                               const int *places, qks_error *error)
 {
     const unit_info *info = &u->info;
+    bool pairs = kind == 'k' && info->pairs && s->pairs;
     qks_status status = QKS_OK;
-    s->window = info->window ? info->window[id->layer] : 0;
+    double window = *place++;
+    if (!(window >= 0 && window <= INT32_MAX))
+        return no_sense(error, "sliding window");
+    s->window = (int64_t)window;
     for (size_t g = 0; status == QKS_OK && g < info->n_groups; g++) {
         status = moments_from_flat(s->groups[places[g]], place, error);
         place += moments_flat_size(info->d);
@@ -492,15 +508,14 @@ static qks_status take_record(const unit *u, const side_id *id, const double *pl
         place += sizeof from / sizeof *place;
         if (!(from.n >= 0 && isfinite(from.n) && isfinite(from.sum_position) &&
               isfinite(from.last_position) && isfinite(from.sum_x0)))
-            return bad(u, error, "the counts of a bucket have no sense");
+            return no_sense(error, "count of a bucket");
         into->n += from.n;
         into->sum_position += from.sum_position;
         into->sum_x0 += from.sum_x0;
         into->last_position = fmax(into->last_position, from.last_position);
     }
-    for (int b = 0; status == QKS_OK && info->pairs && b < info->n_buckets; b++) {
-        if (s->pairs)
-            status = take_pairs(u, place, &s->pairs[b], error);
+    for (int b = 0; status == QKS_OK && pairs && b < info->n_buckets; b++) {
+        status = take_pairs(u, place, &s->pairs[b], error);
         place += pairs_size(info);
     }
     return status;
@@ -510,18 +525,19 @@ qks_status unit_read(const unit *u, size_t side_number, side *s, const int *plac
                      qks_error *error)
 {
     const side_id *id = &u->info.sides[side_number];
-    size_t bytes = record_size(&u->info) * sizeof(double);
+    size_t bytes = record_size(&u->info, id->kind);
     double *record = malloc(bytes + sizeof(uint64_t));
     if (!record)
         return out_of_memory(error, "unit record");
-    uint64_t sum = 0, offset = u->records + side_number * (bytes + sizeof sum);
-    qks_status status = file_read_at(&u->file, offset, record, bytes + sizeof sum, error);
+    uint64_t sum = 0;
+    qks_status status = file_read_at(&u->file, u->offsets[side_number], record, bytes + sizeof sum,
+                                     error);
     memcpy(&sum, (char *)record + bytes, sizeof sum);
     if (status == QKS_OK && hash64(record, bytes) != sum)
         status = qks_fail(error, QKS_INVALID,
                           "it does not match its checksum; the file is damaged");
     if (status == QKS_OK)
-        status = take_record(u, id, record, s, places, error);
+        status = take_record(u, id->kind, record, s, places, error);
     free(record);
     if (status == QKS_INVALID)
         status = qks_prefix(error, status, "unit file '%s', layer %d, %c head %d", u->file.path,

@@ -25,10 +25,9 @@ typedef struct unit_info {
     int64_t context;                  /* longest document in tokens, 0 = not known */
     int64_t bucket_size;              /* 0 = not known */
     int n_buckets;
-    size_t pairs;          /* key differences sampled per bucket of a key head */
-    const int *rope;       /* [layers] 1, 0, -1 = not known; NULL: none known */
-    const int64_t *window; /* [layers] sliding window, 0 = full; NULL: all full */
-    side_id *sides;        /* [n_sides] in the order of the records */
+    size_t pairs;    /* key differences sampled per bucket of a key head */
+    const int *rope; /* [layers] 1, 0, -1 = not known; NULL: none known */
+    side_id *sides;  /* [n_sides] in the order of the records */
     size_t n_sides;
     unit_group *groups; /* [n_groups], ids rising */
     size_t n_groups;
@@ -51,7 +50,7 @@ void unit_discard(unit_writer *w); /* NULL is fine */
 typedef struct unit {
     unit_info info;
     file_reader file;
-    uint64_t records; /* offset of the first record */
+    uint64_t *offsets; /* [n_sides + 1] of the records, and of the end */
     arena memory;
 } unit;
 

@@ -1,0 +1,83 @@
+/* One side of a head: its counts per bucket, and that clearing leaves nothing behind. */
+#include "capture/side.h"
+#include "testing.h"
+
+enum { D = 2, GROUPS = 3, BUCKETS = 4, PAIRS = 5 };
+
+static side open_side(size_t pairs)
+{
+    qks_error error;
+    side s;
+    assert_ok(side_open(&s, D, GROUPS, BUCKETS, pairs, &error), &error);
+    return s;
+}
+
+static void assert_empty(const side *s)
+{
+    assert_int_equal(s->window, 0);
+    for (int g = 0; g < GROUPS; g++)
+        assert_int_equal(s->groups[g]->n, 0);
+    for (int b = 0; b < BUCKETS; b++) {
+        assert_true(s->buckets[b].n == 0 && s->buckets[b].sum_position == 0 &&
+                    s->buckets[b].sum_x0 == 0 && s->buckets[b].last_position == -1);
+        if (s->pairs)
+            assert_true(s->pairs[b].count == 0 && s->pairs[b].threshold == 1);
+    }
+}
+
+static void test_counts(void **state)
+{
+    (void)state;
+    side s = open_side(0);
+    assert_null(s.pairs);
+    assert_empty(&s);
+    side_count(&s, 1, 10, 0.5);
+    side_count(&s, 1, 12, -2);
+    side_count(&s, 1, 11, 1);
+    side_count(&s, 3, 0, 7);
+    assert_true(s.buckets[1].n == 3 && s.buckets[1].sum_position == 33 &&
+                s.buckets[1].last_position == 12 && s.buckets[1].sum_x0 == -0.5);
+    assert_true(s.buckets[3].n == 1 && s.buckets[3].last_position == 0);
+    assert_true(s.buckets[0].n == 0 && s.buckets[2].last_position == -1);
+    side_close(&s);
+}
+
+static void test_clear(void **state)
+{
+    (void)state;
+    static const float keys[] = {0, 0, 1, 2, 3, 1, 5, 5};
+    static const int32_t positions[] = {0, 1, 2, 3};
+    qks_error error;
+    side s = open_side(PAIRS);
+    s.window = 128;
+    assert_ok(qks_moments_add_f32(s.groups[2], 4, keys, positions, &error), &error);
+    side_count(&s, 0, 1, 1);
+    assert_ok(pair_reservoir_add(&s.pairs[1], 1, 4, keys, &error), &error);
+    assert_int_equal(s.pairs[1].count, PAIRS);
+    side_clear(&s);
+    assert_empty(&s);
+    assert_ok(pair_reservoir_add(&s.pairs[1], 1, 2, keys, &error), &error);
+    assert_int_equal(s.pairs[1].count, 1);
+    side_close(&s);
+    side_close(&s); /* closed is closed */
+}
+
+static void test_too_much_memory(void **state)
+{
+    (void)state;
+    qks_error error;
+    side s;
+    assert_fails(side_open(&s, D, GROUPS, BUCKETS, SIZE_MAX / 4, &error), QKS_MEMORY, &error,
+                 "memory");
+    assert_null(s.groups);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_too_much_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

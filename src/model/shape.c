@@ -1,14 +1,9 @@
 /* shape.c: a model's shape from a short text or from config.json. */
 #include "model/shape.h"
 
-#include "base/file.h"
+#include "model/architecture.h"
 
-#include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum { CONFIG_MAX = 16 << 20, NOPE_INTERVAL = 4 };
 
 qks_status shape_check(const model_shape *shape, const char *what, qks_error *error)
 {
@@ -32,82 +27,24 @@ qks_status shape_parse(model_shape *shape, const char *text, qks_error *error)
         return qks_fail(error, QKS_USAGE,
                         "'%s' is no shape; write LAYERS/QHEADS/KVHEADS, such as 36/16/4", text);
     qks_status status = shape_check(shape, text, error);
-    return status == QKS_OK ? QKS_OK
-                            : qks_fail(error, QKS_USAGE, "%s", error ? error->message : "");
+    return status == QKS_OK ? QKS_OK : qks_prefix(error, QKS_USAGE, "--shape");
 }
 
-static bool take(const json_t *config, const char *key, int low, int high, int *value)
-{
-    const json_t *number = json_object_get(config, key);
-    if (!json_is_integer(number) || json_integer_value(number) < low ||
-        json_integer_value(number) > high)
-        return false;
-    *value = (int)json_integer_value(number);
-    return true;
-}
-
-/* spec: no_rope_layers[i] = 1 means layer i HAS rope; absent, every n-th layer of SmolLM3 has
- * none. Every other supported type has rope in all layers. */
-static qks_status take_rope(model_shape *shape, const json_t *config, const char *path, arena *a,
-                            qks_error *error)
-{
-    int *rope = arena_alloc(a, (size_t)shape->layers, sizeof *rope);
-    if (!rope)
-        return out_of_memory(error, "layers");
-    const json_t *list = json_object_get(config, "no_rope_layers");
-    const char *type = json_string_value(json_object_get(config, "model_type"));
-    int interval = 0;
-    if (!take(config, "no_rope_layer_interval", 1, SHAPE_LAYERS_MAX, &interval) && type &&
-        strcmp(type, "smollm3") == 0)
-        interval = NOPE_INTERVAL;
-    if (json_is_array(list) && json_array_size(list) != (size_t)shape->layers)
-        return qks_fail(error, QKS_INVALID, "'%s': no_rope_layers has %zu entries for %d layers",
-                        path, json_array_size(list), shape->layers);
-    for (int i = 0; i < shape->layers; i++)
-        rope[i] = json_is_array(list) ? json_integer_value(json_array_get(list, (size_t)i)) != 0
-                                      : interval == 0 || (i + 1) % interval != 0;
-    shape->rope = rope;
-    return QKS_OK;
-}
-
-static qks_status take_config(model_shape *shape, const json_t *config, const char *path, arena *a,
-                              qks_error *error)
-{
-    const json_t *inner = json_object_get(config, "text_config");
-    if (json_is_object(inner))
-        config = inner;
-    static const char *const keys[] = {"num_hidden_layers", "num_attention_heads"};
-    int *const places[] = {&shape->layers, &shape->q_heads};
-    for (size_t i = 0; i < 2; i++)
-        if (!take(config, keys[i], 1, SHAPE_HEADS_MAX, places[i]))
-            return qks_fail(error, QKS_INVALID, "'%s': %s is missing or no sensible number", path,
-                            keys[i]);
-    const json_t *shared = json_object_get(config, "num_key_value_heads");
-    if (!shared || json_is_null(shared))
-        shape->kv_heads = shape->q_heads;
-    else if (!take(config, "num_key_value_heads", 1, SHAPE_HEADS_MAX, &shape->kv_heads))
-        return qks_fail(error, QKS_INVALID, "'%s': num_key_value_heads is no sensible number",
-                        path);
-    qks_status status = shape_check(shape, path, error);
-    return status == QKS_OK ? take_rope(shape, config, path, a, error) : status;
-}
-
+/* As a capture would read it, but whatever its rope is: the analysis asks only which layers have
+ * one. */
 qks_status shape_read(model_shape *shape, const char *path, arena *a, qks_error *error)
 {
-    char *text = NULL;
-    size_t length = 0;
-    json_error_t fault;
+    architecture read;
     *shape = (model_shape){0};
-    qks_status status = file_get(path, CONFIG_MAX, &text, &length, error);
+    qks_status status = architecture_read(&read, path, &(rope_override){.scaling = "null"}, error);
+    if (status == QKS_UNSUPPORTED) /* of such a model nothing is known but what the user says */
+        return qks_prefix(error, status, "no shape (give --shape LAYERS/QHEADS/KVHEADS)");
     if (status != QKS_OK)
         return status;
-    json_t *config = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
-    free(text);
-    if (json_is_object(config))
-        status = take_config(shape, config, path, a, error);
-    else
-        status = qks_fail(error, QKS_INVALID, "'%s' is not JSON: line %d, %s", path, fault.line,
-                          config ? "no object" : fault.text);
-    json_decref(config);
-    return status;
+    int *turned = arena_alloc(a, (size_t)read.n_layers, sizeof *turned);
+    for (int i = 0; turned && i < read.n_layers; i++)
+        turned[i] = read.layers[i].rope != NULL;
+    *shape = (model_shape){read.n_layers, read.q_heads, read.kv_heads, turned};
+    architecture_close(&read);
+    return turned ? QKS_OK : out_of_memory(error, "layers");
 }

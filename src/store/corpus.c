@@ -246,7 +246,7 @@ qks_status corpus_scan(const char *path, const corpus_options *options, corpus_v
     static const corpus_options DEFAULTS = {0};
     duckdb_database database = NULL;
     duckdb_connection connection = NULL;
-    qks_status status = duck_open(&database, NULL, NULL, error);
+    qks_status status = duck_open(&database, NULL, error);
     if (status != QKS_OK)
         return status;
     if (duckdb_connect(database, &connection) == DuckDBError)

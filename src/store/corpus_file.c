@@ -132,7 +132,7 @@ static qks_status json_columns(corpus_file *f, duckdb_connection connection, qks
     qks_status status = text_status(&sql, "file name", error);
     duck_stream q = {0};
     if (status == QKS_OK)
-        status = duck_stream_open(&q, connection, text_string(&sql), f->doing, error);
+        status = duck_query(&q, connection, text_string(&sql), f->doing, error);
     while (status == QKS_OK && (status = duck_stream_next(&q, error)) == QKS_OK && q.chunk)
         status = take_keys(f, &q, error);
     duck_stream_close(&q);
@@ -234,7 +234,7 @@ static qks_status type_csv_ids(corpus_file *f, duckdb_connection connection, qks
     qks_status status = text_status(&sql, "file name", error);
     duck_stream q = {0};
     if (status == QKS_OK)
-        status = duck_stream_open(&q, connection, text_string(&sql), f->doing, error);
+        status = duck_query(&q, connection, text_string(&sql), f->doing, error);
     if (status == QKS_OK)
         status = duck_stream_next(&q, error);
     if (status == QKS_OK && q.rows == 1) {

@@ -241,9 +241,6 @@ static qks_status check_schema(duckdb_connection connection, dataset_head *head,
 /* ---- one file's size ---- */
 static qks_status take_size(dataset_head *head, int64_t rows, int64_t values, qks_error *error)
 {
-    if (rows < 0 || values < 0)
-        return qks_fail(error, QKS_INVALID, "'%s': the file's footer has negative counts",
-                        head->path);
     head->rows = rows;
     if (rows == 0)
         return QKS_OK;
@@ -258,28 +255,45 @@ static qks_status take_size(dataset_head *head, int64_t rows, int64_t values, qk
     return QKS_OK;
 }
 
+/* Sums over the row groups' chunks of the vector column, "vector, list, element" or the like. */
+static bool add_sizes(const duck_stream *q, int64_t *rows, int64_t *values)
+{
+    static const char COLUMN[] = "vector, ";
+    const duckdb_string_t *paths = duck_column(q, 0);
+    const int64_t *row_counts = duck_column(q, 1), *value_counts = duck_column(q, 2);
+    for (size_t i = 0; i < q->rows; i++) {
+        size_t length = 0;
+        const char *path = duck_bytes(&paths[i], &length);
+        if (length < strlen(COLUMN) || memcmp(path, COLUMN, strlen(COLUMN)) != 0)
+            continue;
+        if (row_counts[i] < 0 || value_counts[i] < 0 ||
+            __builtin_add_overflow(*rows, row_counts[i], rows) ||
+            __builtin_add_overflow(*values, value_counts[i], values))
+            return false;
+    }
+    return true;
+}
+
 /* Rows and dimension from the footer; that every vector has this length is checked on scanning. */
 static qks_status check_size(duckdb_connection connection, dataset_head *head, text *sql,
                              const char *doing, qks_error *error)
 {
     text_clear(sql);
-    text_add(sql, "SELECT coalesce(sum(row_group_num_rows), 0)::BIGINT, "
-                  "coalesce(sum(num_values), 0)::BIGINT FROM parquet_metadata(");
+    text_add(sql, "SELECT coalesce(path_in_schema, ''), coalesce(row_group_num_rows, -1), "
+                  "coalesce(num_values, -1) FROM parquet_metadata(");
     duck_path(sql, head->path);
-    text_add(sql, ") WHERE starts_with(path_in_schema, 'vector, ')");
+    text_add(sql, ")");
     qks_status status = text_status(sql, "file name", error);
+    int64_t rows = 0, values = 0;
     duck_stream q = {0};
     if (status == QKS_OK)
-        status = duck_stream_open(&q, connection, text_string(sql), doing, error);
-    if (status == QKS_OK)
-        status = duck_stream_next(&q, error);
-    if (status == QKS_OK && q.rows != 1)
-        status = qks_fail(error, QKS_INTERNAL, "'%s': no counts from DuckDB", head->path);
-    if (status == QKS_OK)
-        status = take_size(head, *(const int64_t *)duck_column(&q, 0),
-                           *(const int64_t *)duck_column(&q, 1), error);
+        status = duck_query(&q, connection, text_string(sql), doing, error);
+    while (status == QKS_OK && (status = duck_stream_next(&q, error)) == QKS_OK && q.chunk)
+        if (!add_sizes(&q, &rows, &values))
+            status = qks_fail(error, QKS_INVALID, "'%s': the file's footer has absurd counts",
+                              head->path);
     duck_stream_close(&q);
-    return status;
+    return status == QKS_OK ? take_size(head, rows, values, error) : status;
 }
 
 /* ---- documents ---- */
@@ -336,7 +350,7 @@ static qks_status add_documents(duckdb_connection connection, dataset_head *head
     qks_status status = text_status(sql, "file name", error);
     duck_stream q = {0};
     if (status == QKS_OK)
-        status = duck_stream_open(&q, connection, text_string(sql), doing, error);
+        status = duck_query(&q, connection, text_string(sql), doing, error);
     while (status == QKS_OK && (status = duck_stream_next(&q, error)) == QKS_OK && q.chunk)
         status = take_ids(ids, &q, head, error);
     duck_stream_close(&q);

@@ -250,7 +250,7 @@ static qks_status open_database(dataset_writer *w, qks_error *error)
 {
     qks_status status = spool_flush(&w->spool, error);
     if (status == QKS_OK)
-        status = duck_open(&w->database, NULL, "1GB", error);
+        status = duck_open(&w->database, "1GB", error);
     if (status == QKS_OK && duckdb_connect(w->database, &w->connection) == DuckDBError)
         status = out_of_memory(error, "DuckDB connection");
     return status == QKS_OK ? add_function(w, error) : status;

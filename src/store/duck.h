@@ -26,10 +26,10 @@ struct duck_seat *store_seat(store *s, int thread); /* for a thread that has a c
 /* Another one, which the caller disconnects: for work beside a running stream. */
 QKS_MUST_CHECK qks_status store_connect(store *s, duckdb_connection *connection, qks_error *error);
 
-/* An own database in the file `path` (NULL: in memory), with the room's settings. `memory_limit`
- * as DuckDB wants it, "1GB"; NULL: most of the machine's. */
-QKS_MUST_CHECK qks_status duck_open(duckdb_database *database, const char *path,
-                                    const char *memory_limit, qks_error *error);
+/* An own database in memory, with the room's settings. `memory_limit` as DuckDB wants it, "1GB";
+ * NULL: most of the machine's. */
+QKS_MUST_CHECK qks_status duck_open(duckdb_database *database, const char *memory_limit,
+                                    qks_error *error);
 
 /* ---- queries ---- */
 /* Turn a DuckDB message (may be NULL) into an error: "`doing`: ", its first line, and for CSV files
@@ -64,7 +64,11 @@ typedef struct duck_stream {
 /* On failure the stream is closed already; closing again is fine. */
 QKS_MUST_CHECK qks_status duck_stream_open(duck_stream *q, duckdb_connection connection,
                                            const char *sql, const char *doing, qks_error *error);
-/* The same for a statement prepared elsewhere, which the stream then owns. */
+/* The same for an answer that is small: all of it is in memory, and DuckDB plans it once, not
+ * twice. */
+QKS_MUST_CHECK qks_status duck_query(duck_stream *q, duckdb_connection connection, const char *sql,
+                                     const char *doing, qks_error *error);
+/* A stream of a statement prepared elsewhere, which the stream then owns. */
 QKS_MUST_CHECK qks_status duck_stream_start(duck_stream *q, duckdb_prepared_statement statement,
                                             const char *doing, qks_error *error);
 /* The next chunk with rows into q->chunk, or q->chunk = NULL at the end. */

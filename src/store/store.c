@@ -34,7 +34,7 @@ static qks_status store_fill(store *s, int threads, qks_error *error)
         status = memory_zeroed(&s->seats.seats, (size_t)threads, sizeof(duck_seat), error);
     s->seats.count = threads;
     if (status == QKS_OK)
-        status = duck_open(&s->database, NULL, MEMORY_LIMIT, error);
+        status = duck_open(&s->database, MEMORY_LIMIT, error);
     duckdb_connection first = NULL;
     if (status == QKS_OK)
         status = store_connection(s, 0, &first, error);

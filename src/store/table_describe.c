@@ -21,7 +21,7 @@ static qks_status count_rows(duckdb_connection connection, const char *from, con
     text_addf(&sql, "SELECT count(*) FROM %s", from);
     qks_status status = text_status(&sql, "file name", error);
     if (status == QKS_OK)
-        status = duck_stream_open(&q, connection, text_string(&sql), doing, error);
+        status = duck_query(&q, connection, text_string(&sql), doing, error);
     if (status == QKS_OK)
         status = duck_stream_next(&q, error);
     if (status == QKS_OK && q.rows != 1)

@@ -33,18 +33,6 @@ static const cli_option MERGE_OPTIONS[] = {
     {NULL, NULL, NULL},
 };
 
-/* A number, or one of two words that stand for special ones. */
-static qks_status number_or_word(const cli_arguments *a, const char *option, const char *word,
-                                 int64_t means, int64_t most, int64_t *value, qks_error *error)
-{
-    const char *text = argument(a, option);
-    if (text && strcmp(text, word) == 0) {
-        *value = means;
-        return QKS_OK;
-    }
-    return argument_number(a, option, 1, most, value, error);
-}
-
 static qks_status take_options(const cli_arguments *a, qks_analyze_options *o, qks_error *error)
 {
     *o = (qks_analyze_options){.model = argument(a, "--model"),
@@ -60,14 +48,14 @@ static qks_status take_options(const cli_arguments *a, qks_analyze_options *o, q
     if (status == QKS_OK)
         status = argument_number(a, "--bucket", 1, INT32_MAX, &o->bucket, error);
     if (status == QKS_OK)
-        status = number_or_word(a, "--groups", "document", QKS_PER_DOCUMENT, QKS_GROUPS_MAX,
-                                &o->groups, error);
+        status = argument_number_or(a, "--groups", "document", QKS_PER_DOCUMENT, QKS_GROUPS_MAX,
+                                    &o->groups, error);
     if (status == QKS_OK && argument_set(a, "--plasticity") &&
         strcmp(argument(a, "--plasticity"), "none") == 0)
         o->pairs = QKS_NO_PAIRS;
     else if (status == QKS_OK)
-        status = number_or_word(a, "--plasticity", "all", QKS_ALL_PAIRS, QKS_PAIRS_MAX, &o->pairs,
-                                error);
+        status = argument_number_or(a, "--plasticity", "all", QKS_ALL_PAIRS, QKS_PAIRS_MAX,
+                                    &o->pairs, error);
     if (status == QKS_OK)
         status = argument_number(a, "--seed", 0, INT64_MAX, &seed, error);
     if (status == QKS_OK)

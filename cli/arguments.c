@@ -131,6 +131,69 @@ qks_status argument_number(const cli_arguments *a, const char *option, int64_t l
     return QKS_OK;
 }
 
+qks_status argument_real(const cli_arguments *a, const char *option, double *value,
+                         qks_error *error)
+{
+    const char *text = argument(a, option);
+    if (!text)
+        return QKS_OK;
+    char *end = NULL;
+    double number = strtod(text, &end);
+    if (end == text || *end || !(number > 0 && number < 1e30))
+        return qks_fail(error, QKS_USAGE, "%s takes a positive number, not '%s'", option, text);
+    *value = number;
+    return QKS_OK;
+}
+
+qks_status argument_size(const cli_arguments *a, const char *option, size_t *value,
+                         qks_error *error)
+{
+    static const char units[] = "KMGT";
+    const char *text = argument(a, option);
+    if (!text)
+        return QKS_OK;
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || end == text || text[0] == '-' || number == 0 || (*end && (!unit || end[1])) ||
+        number > (SIZE_MAX >> shift))
+        return qks_fail(error, QKS_USAGE, "%s takes a size such as 8G or 512M, not '%s'", option,
+                        text);
+    *value = (size_t)number << shift;
+    return QKS_OK;
+}
+
+qks_status argument_number_or(const cli_arguments *a, const char *option, const char *word,
+                              int64_t means, int64_t most, int64_t *value, qks_error *error)
+{
+    const char *text = argument(a, option);
+    if (text && word && strcmp(text, word) == 0) {
+        *value = means;
+        return QKS_OK;
+    }
+    return argument_number(a, option, 1, most, value, error);
+}
+
+qks_status argument_choice(const cli_arguments *a, const char *option, const char *const *words,
+                           int *value, qks_error *error)
+{
+    const char *text = argument(a, option);
+    for (int i = 0; text && words[i]; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *value = i;
+            return QKS_OK;
+        }
+    if (!text)
+        return QKS_OK;
+    const char *near = nearest_name(text, words);
+    if (near)
+        return qks_fail(error, QKS_USAGE, "%s has no '%s'; did you mean '%s'?", option, text, near);
+    return qks_fail(error, QKS_USAGE, "%s has no '%s'; 'qkscope %s --help' lists them", option,
+                    text, a->verb->name);
+}
+
 static void print_option(const char *name, const char *value, const char *help)
 {
     int used = printf("  %s%s%s", name, value ? " " : "", value ? value : "");
@@ -151,7 +214,8 @@ void print_help(const cli_verb *verb)
     printf("qkscope shows where the attention heads of language models keep position.\n\n"
            "usage: qkscope VERB [arguments]\n\n");
     for (const cli_verb *const *v = VERBS; *v; v++)
-        print_option((*v)->name, NULL, (*v)->summary);
+        if (!(*v)->hidden)
+            print_option((*v)->name, NULL, (*v)->summary);
     printf("\n'qkscope VERB --help' explains a verb, with examples.\n"
            "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 partly done, 130 interrupted.\n");
 }

@@ -26,6 +26,7 @@ typedef struct cli_verb {
     const char *about;         /* what it does, with examples */
     const cli_option *options; /* ends with a row of NULLs; NULL: none */
     size_t least, most;        /* operands */
+    bool hidden;               /* not listed by help */
     qks_status (*run)(const struct cli_arguments *arguments, qks_error *error);
 } cli_verb;
 
@@ -53,12 +54,25 @@ static inline bool argument_set(const cli_arguments *a, const char *option)
 QKS_MUST_CHECK qks_status argument_number(const cli_arguments *a, const char *option, int64_t least,
                                           int64_t most, int64_t *value, qks_error *error);
 
+/* A positive number, and a size such as 8G or 512M; the same rule. */
+QKS_MUST_CHECK qks_status argument_real(const cli_arguments *a, const char *option, double *value,
+                                        qks_error *error);
+QKS_MUST_CHECK qks_status argument_size(const cli_arguments *a, const char *option, size_t *value,
+                                        qks_error *error);
+/* A whole number from 1 to `most`, or a word that stands for another. */
+QKS_MUST_CHECK qks_status argument_number_or(const cli_arguments *a, const char *option,
+                                             const char *word, int64_t means, int64_t most,
+                                             int64_t *value, qks_error *error);
+/* One of the words (ends with NULL), as its number. */
+QKS_MUST_CHECK qks_status argument_choice(const cli_arguments *a, const char *option,
+                                          const char *const *words, int *value, qks_error *error);
+
 void print_help(const cli_verb *verb); /* NULL: of the program */
 
 /* The nearest of the names (ends with NULL) to what was typed, or NULL if none is near. */
 const char *nearest_name(const char *typed, const char *const *names);
 
-extern const cli_verb VERB_CAPTURE;
+extern const cli_verb VERB_RUN, VERB_CHECK, VERB_CAPTURE, VERB_WORKER;
 extern const cli_verb VERB_ANALYZE, VERB_MERGE, VERB_INSPECT, VERB_SQL, VERB_VERSION, VERB_HELP;
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cli_verb *const VERBS[] = {&VERB_ANALYZE, &VERB_MERGE, &VERB_INSPECT, &VERB_SQL,
+const cli_verb *const VERBS[] = {&VERB_RUN,     &VERB_CHECK, &VERB_CAPTURE, &VERB_WORKER,
+                                 &VERB_ANALYZE, &VERB_MERGE, &VERB_INSPECT, &VERB_SQL,
                                  &VERB_VERSION, &VERB_HELP,  NULL};
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_PARTIAL = 3, EXIT_INTERRUPTED = 130 };

@@ -1,0 +1,49 @@
+/* graph.h: one layer over one chunk of tokens as a ggml graph, built from the architecture alone.
+ */
+#ifndef QKS_ENGINE_GRAPH_H
+#define QKS_ENGINE_GRAPH_H
+
+#include "engine/layer.h"
+#include "engine/operators.h"
+#include "model/architecture.h"
+
+#include <ggml.h>
+
+/* What lives on the device longer than a chunk. */
+typedef struct graph_store {
+    struct ggml_tensor *keys, *values; /* [kv_heads * head_dim, positions] of one document */
+    struct ggml_tensor *const
+        *frequencies; /* by layer: [dimensions / 2] seconds per radian; or NULL */
+} graph_store;
+
+typedef struct graph_request {
+    const architecture *a;
+    const layer *layer;
+    const graph_store *store;
+    bool host;                  /* use the cpu backend's own operators */
+    bool pre_rope;              /* give q and k as they are before the rotary embedding */
+    bool only_q_k;              /* stop there */
+    int64_t first, n;           /* positions of the chunk */
+    attention_facts *attention; /* filled here, with scratch set by the caller */
+} graph_request;
+
+typedef struct graph {
+    struct ggml_cgraph *nodes;
+    /* inputs, to be set once the graph has memory; NULL: not part of it */
+    struct ggml_tensor *x;           /* [hidden, n] */
+    struct ggml_tensor *positions;   /* [n] int32 */
+    struct ggml_tensor *query_scale; /* [1, 1, n] */
+    struct ggml_tensor *mask;        /* [keys, n] 0 where a query sees a key, else -inf */
+    int64_t first_key;               /* of the mask */
+    /* outputs */
+    struct ggml_tensor *q, *k; /* [heads * head_dim, n] */
+    struct ggml_tensor *out;   /* [hidden, n]; NULL with only_q_k */
+} graph;
+
+/* Tensors and nodes that any graph stays below. */
+enum { GRAPH_NODES = 1024 };
+
+/* `context` is empty, of no_alloc kind, with room for GRAPH_NODES. */
+graph graph_build(struct ggml_context *context, const graph_request *request);
+
+#endif

@@ -1,0 +1,138 @@
+/* plan.c: planning by asking a worker process about each model. */
+#include "study/plan.h"
+
+#include "base/file.h"
+#include "capture/unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAIT_MILLISECONDS = 200 };
+
+bool plan_stopped(const plan *p)
+{
+    return p->options->stop && *p->options->stop;
+}
+
+/* Wait for an answer with `key`; progress and the like are passed over. */
+static qks_status wait_plan(const plan *p, child *c, json_t **facts, text *reason, qks_error *error)
+{
+    for (;;) {
+        json_t *message = NULL;
+        bool ended = false;
+        qks_status status = child_hear(c, WAIT_MILLISECONDS, &message, &ended, error);
+        if (status != QKS_OK)
+            return status;
+        if (plan_stopped(p)) {
+            json_decref(message);
+            return qks_fail(error, QKS_INTERRUPTED, "interrupted");
+        }
+        if (ended)
+            return QKS_PARTIAL;
+        const char *fault = json_string_value(json_object_get(message, "error"));
+        json_t *plan_facts = json_object_get(message, "plan");
+        if (fault)
+            text_add(reason, fault);
+        if (plan_facts)
+            *facts = json_incref(plan_facts);
+        json_decref(message);
+        if (fault || *facts)
+            return fault ? QKS_PARTIAL : QKS_OK;
+    }
+}
+
+qks_status plan_worker(const plan *p, size_t number, child *c, json_t **facts, text *reason,
+                       qks_error *error)
+{
+    *facts = NULL;
+    qks_status status = child_start(c, p->options->program, error);
+    if (status != QKS_OK)
+        return status;
+    json_t *request = json_pack("{s:s, s:I, s:i, s:I, s:s*}", "study", p->study->path, "model",
+                                (json_int_t)number, "threads", p->options->threads, "memory",
+                                (json_int_t)p->options->memory, "backend", p->options->backend);
+    status = request ? child_tell(c, request, error) : qks_fail(error, QKS_MEMORY, "out of memory");
+    json_decref(request);
+    if (status == QKS_OK)
+        status = wait_plan(p, c, facts, reason, error);
+    if (status != QKS_OK) {
+        text how = text_new(4096);
+        child_end(c, status != QKS_PARTIAL, &how);
+        if (reason->length == 0)
+            text_add(reason, how.length ? text_string(&how) : "its worker ended without a word");
+        text_free(&how);
+    }
+    return status;
+}
+
+static bool unit_is_whole(const char *path)
+{
+    unit u;
+    if (unit_open(&u, path, NULL) != QKS_OK)
+        return false;
+    unit_close(&u);
+    return true;
+}
+
+static qks_status put_units(plan *p, plan_model *m, qks_error *error)
+{
+    char slug[SLUG_SIZE];
+    slug_of(m->model->label, slug);
+    const json_t *groups = json_object_get(m->facts, "groups");
+    m->n_units = json_array_size(groups);
+    m->units = arena_alloc(&p->memory, m->n_units, sizeof *m->units);
+    if (!m->units)
+        return out_of_memory(error, "units");
+    for (size_t g = 0; g < m->n_units; g++) {
+        const json_t *group = json_array_get(groups, g);
+        plan_unit *u = &m->units[g];
+        u->path = arena_format(&p->memory, "%s/units/%s/%s.unit", p->out, slug,
+                               json_string_value(json_object_get(group, "key")));
+        if (!u->path)
+            return out_of_memory(error, "units");
+        u->documents = json_integer_value(json_object_get(group, "documents"));
+        u->tokens = json_integer_value(json_object_get(group, "tokens"));
+        u->work = (uint64_t)json_integer_value(json_object_get(group, "work"));
+        u->done = u->before = unit_is_whole(u->path);
+    }
+    return QKS_OK;
+}
+
+static qks_status plan_one(plan *p, size_t number, qks_error *error)
+{
+    plan_model *m = &p->models[number];
+    m->model = &p->study->models[number];
+    child c;
+    text reason = text_new(QKS_MESSAGE_SIZE);
+    qks_status status = plan_worker(p, number, &c, &m->facts, &reason, error);
+    if (status == QKS_OK) {
+        child_end(&c, false, NULL);
+        status = put_units(p, m, error);
+    } else if (status == QKS_PARTIAL) {
+        m->failure = arena_string(&p->memory, text_string(&reason));
+        status = m->failure ? QKS_OK : out_of_memory(error, "plan");
+    }
+    text_free(&reason);
+    return status;
+}
+
+qks_status plan_make(plan *p, study *s, const char *out, const qks_run_options *options,
+                     qks_error *error)
+{
+    *p = (plan){.study = s, .options = options, .out = out};
+    p->models = arena_alloc(&p->memory, s->n_models, sizeof *p->models);
+    qks_status status = p->models ? QKS_OK : out_of_memory(error, "plan");
+    for (size_t i = 0; status == QKS_OK && i < s->n_models; i++)
+        status = plan_one(p, i, error);
+    if (status != QKS_OK)
+        plan_close(p);
+    return status;
+}
+
+void plan_close(plan *p)
+{
+    for (size_t i = 0; p->models && i < p->study->n_models; i++)
+        json_decref(p->models[i].facts);
+    arena_free(&p->memory);
+    p->models = NULL;
+}

@@ -1,0 +1,374 @@
+/* run.c: the library's verbs run and check: plan, units, tables, figures, page, manifest. */
+#include "qkscope/run.h"
+
+#include "base/file.h"
+#include "qkscope/version.h"
+#include "study/plan.h"
+#include "study/results.h"
+#include "study/schedule.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+typedef struct run {
+    study study;
+    const qks_run_options *options;
+    const char *out;
+    int lock;
+    plan plan;
+    arena memory;
+} run;
+
+/* ---- the run's directory ---- */
+
+static const char *default_out(run *r)
+{
+    char slug[SLUG_SIZE];
+    slug_of(r->study.name, slug);
+    return arena_format(&r->memory, "%s/runs/%s", r->study.folder, slug);
+}
+
+/* One run at a time: the lock goes with the process, however it ends. */
+static qks_status lock_folder(run *r, qks_error *error)
+{
+    qks_status status = folder_make(r->out, error);
+    const char *path = arena_format(&r->memory, "%s/.lock", r->out);
+    if (status != QKS_OK || !path)
+        return status != QKS_OK ? status : out_of_memory(error, "lock");
+    r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (r->lock < 0)
+        return qks_fail(error, QKS_IO, "cannot open '%s': %s", path, strerror(errno));
+    char holder[128] = "";
+    if (flock(r->lock, LOCK_EX | LOCK_NB) != 0) {
+        ssize_t n = pread(r->lock, holder, sizeof holder - 1, 0);
+        return qks_fail(error, QKS_IO, "another run works on '%s': %.*s", r->out,
+                        n > 0 ? (int)n : 7, n > 0 ? holder : "unknown");
+    }
+    char host[64] = "?";
+    (void)gethostname(host, sizeof host - 1);
+    int length = snprintf(holder, sizeof holder, "process %ld on %s", (long)getpid(), host);
+    if (ftruncate(r->lock, 0) != 0 || pwrite(r->lock, holder, (size_t)length, 0) != length)
+        return qks_fail(error, QKS_IO, "cannot write '%s': %s", path, strerror(errno));
+    return QKS_OK;
+}
+
+static qks_status save_resolved(run *r, qks_error *error)
+{
+    text yaml = text_new(1 << 22);
+    study_print(&r->study, &yaml);
+    const char *path = arena_format(&r->memory, "%s/study.resolved.yaml", r->out);
+    qks_status status = text_status(&yaml, "study", error);
+    if (status == QKS_OK)
+        status = path ? file_put(path, yaml.data, yaml.length, error)
+                      : out_of_memory(error, "file name");
+    text_free(&yaml);
+    return status;
+}
+
+static qks_status read_study(run *r, const char *path, qks_error *error)
+{
+    text faults = text_new(1 << 20);
+    qks_status status = study_read(&r->study, path, &faults, error);
+    if (r->options->messages && faults.length)
+        (void)fputs(text_string(&faults), r->options->messages);
+    text_free(&faults);
+    if (status != QKS_OK)
+        return status;
+    r->out = r->options->out ? r->options->out : default_out(r);
+    return r->out ? QKS_OK : out_of_memory(error, "output folder");
+}
+
+static void run_close(run *r)
+{
+    plan_close(&r->plan);
+    if (r->lock > 0)
+        (void)close(r->lock);
+    study_close(&r->study);
+    arena_free(&r->memory);
+}
+
+/* ---- tables ---- */
+
+static qks_status study_rows(const run *r, study_row **rows, arena *a, qks_error *error)
+{
+    *rows = arena_alloc(a, r->study.n_models, sizeof **rows);
+    if (!*rows)
+        return out_of_memory(error, "study");
+    for (size_t i = 0; i < r->study.n_models; i++) {
+        const study_model *m = &r->study.models[i];
+        (*rows)[i] = (study_row){.order = (int64_t)i,
+                                 .model = m->label,
+                                 .phase = r->study.training ? m->phase : NULL,
+                                 .family = m->family};
+    }
+    return QKS_OK;
+}
+
+/* Unit files of every model that has all of its own, in unit order. */
+static qks_status finished_units(const run *r, name_list *paths, qks_error *error)
+{
+    qks_status status = QKS_OK;
+    for (size_t i = 0; i < r->study.n_models; i++) {
+        const plan_model *m = &r->plan.models[i];
+        for (size_t u = 0; status == QKS_OK && !m->failure && u < m->n_units; u++)
+            status = array_push(paths, m->units[u].path, error);
+    }
+    return status;
+}
+
+static qks_status write_tables(const run *r, const char *folder, qks_error *error)
+{
+    name_list paths = {0};
+    store *s = NULL;
+    source **sources = NULL;
+    size_t count = 0;
+    results found = {0};
+    study_row *rows = NULL;
+    arena a = {0};
+    source_options how = {0};
+    analyze_options analyze = {.threads = r->options->threads};
+    qks_status status = finished_units(r, &paths, error);
+    if (status == QKS_OK)
+        status = store_open(&s, 1, error);
+    if (status == QKS_OK)
+        status = sources_open(&sources, &count, s, paths.data, paths.length, &how, error);
+    if (status == QKS_OK)
+        status = analyze_sources(&found, sources, count, &analyze, error);
+    if (status == QKS_OK)
+        status = study_rows(r, &rows, &a, error);
+    if (status == QKS_OK)
+        status = results_order(&found, rows, r->study.n_models, error);
+    found.training = r->study.training;
+    if (status == QKS_OK)
+        status = results_write(&found, s, folder, error);
+    results_free(&found);
+    sources_close(sources, count);
+    store_close(s);
+    free(paths.data);
+    arena_free(&a);
+    return status;
+}
+
+/* ---- the manifest ---- */
+
+static json_t *model_facts(const plan_model *m)
+{
+    size_t done = 0;
+    for (size_t u = 0; u < m->n_units; u++)
+        done += m->units[u].done;
+    json_t *facts = json_pack(
+        "{s:s, s:s*, s:s*, s:s, s:s*, s:s, s:s*, s:I, s:I, s:f}", "label", m->model->label, "phase",
+        m->model->phase, "family", m->model->family, "checkpoint", m->model->model, "revision",
+        m->model->revision, "status", m->failure ? "failed" : "done", "reason", m->failure, "units",
+        (json_int_t)m->n_units, "units_done", (json_int_t)done, "seconds", m->seconds);
+    static const char *const copied[] = {"context",   "documents", "tokens",      "truncated",
+                                         "too_short", "not_utf8",  "query_heads", "key_heads",
+                                         "layers",    "memory"};
+    for (size_t i = 0; facts && m->facts && i < sizeof copied / sizeof *copied; i++)
+        json_object_set(facts, copied[i], json_object_get(m->facts, copied[i]));
+    if (facts && m->model->rope_theta > 0)
+        json_object_set_new(facts, "rope_theta", json_real(m->model->rope_theta));
+    return facts;
+}
+
+static json_t *manifest_of(const run *r)
+{
+    const study *s = &r->study;
+    int64_t documents = 0, tokens = 0;
+    json_t *models = json_array(), *parts = json_object();
+    for (size_t i = 0; i < s->n_models; i++) {
+        const json_t *facts = r->plan.models[i].facts;
+        int64_t n = json_integer_value(json_object_get(facts, "documents"));
+        documents = n > documents ? n : documents;
+        tokens += json_integer_value(json_object_get(facts, "tokens"));
+        json_array_append_new(models, model_facts(&r->plan.models[i]));
+    }
+    size_t n_parts = 0;
+    const qks_part *linked = qks_parts(&n_parts);
+    for (size_t i = 0; i < n_parts; i++)
+        json_object_set_new(parts, linked[i].name, json_string(linked[i].version));
+    return json_pack(
+        "{s:i, s:s, s:s, s:s, s:o, s:{s:s, s:s}, s:{s:s, s:I, s:I}, s:{s:I, s:I, s:s, s:I, s:I},"
+        " s:i, s:s, s:o}",
+        "format", 1, "program", "qkscope", "version", qks_version(), "revision", qks_revision(),
+        "parts", parts, "study", "name", s->name, "kind", s->training ? "training" : "models",
+        "text", "path", s->text.path, "documents", (json_int_t)documents, "tokens",
+        (json_int_t)tokens, "capture", "heads", (json_int_t)s->capture.heads, "seed",
+        (json_int_t)s->capture.seed, "sampler", qks_sampler_name((qks_sampler)s->capture.sampler),
+        "groups", (json_int_t)(s->capture.groups ? s->capture.groups : GROUPS_DEFAULT), "pairs",
+        (json_int_t)(s->capture.pairs ? s->capture.pairs : PAIRS_DEFAULT), "threads",
+        r->options->threads, "backend", r->options->backend ? r->options->backend : "cpu", "models",
+        models);
+}
+
+static qks_status save_manifest(run *r, qks_error *error)
+{
+    json_t *manifest = manifest_of(r);
+    char *dumped = manifest ? json_dumps(manifest, JSON_INDENT(1)) : NULL;
+    const char *path = arena_format(&r->memory, "%s/manifest.json", r->out);
+    qks_status status = dumped && path ? file_put(path, dumped, strlen(dumped), error)
+                                       : qks_fail(error, QKS_INVALID,
+                                                  "the manifest cannot be written: a name is not "
+                                                  "UTF-8");
+    free(dumped);
+    json_decref(manifest);
+    return status;
+}
+
+/* ---- run ---- */
+
+static void count_units(const run *r, qks_run_report *report)
+{
+    for (size_t i = 0; i < r->study.n_models; i++) {
+        const plan_model *m = &r->plan.models[i];
+        report->models++;
+        report->failed_models += m->failure != NULL;
+        report->units += m->n_units;
+        for (size_t u = 0; u < m->n_units; u++)
+            report->units_done_before += m->units[u].before;
+    }
+}
+
+static void warn_failures(const run *r)
+{
+    for (size_t i = 0; r->options->messages && i < r->study.n_models; i++)
+        if (r->plan.models[i].failure)
+            (void)fprintf(r->options->messages, "qkscope: model '%s' failed: %s\n",
+                          r->plan.models[i].model->label, r->plan.models[i].failure);
+}
+
+static qks_status compute_units(run *r, qks_run_report *report, qks_error *error)
+{
+    uint64_t total = 0, before = 0;
+    for (size_t i = 0; i < r->study.n_models; i++)
+        for (size_t u = 0; u < r->plan.models[i].n_units; u++) {
+            const plan_unit *unit_facts = &r->plan.models[i].units[u];
+            total += unit_facts->work;
+            before += unit_facts->before ? unit_facts->work : 0;
+        }
+    schedule s = {.plan = &r->plan, .events = r->options->events};
+    if (r->options->progress)
+        s.progress = progress_start(r->options->progress, "units", total, "tokens");
+    progress_skip(s.progress, before);
+    qks_status status = schedule_run(&s, error);
+    progress_end(s.progress);
+    report->units_computed = s.computed;
+    return status;
+}
+
+static qks_status finish(run *r, qks_run_report *report, qks_error *error)
+{
+    const char *tables = arena_format(&r->memory, "%s/tables", r->out);
+    if (!tables)
+        return out_of_memory(error, "file name");
+    count_units(r, report);
+    warn_failures(r);
+    qks_status status = save_manifest(r, error);
+    if (status == QKS_OK && report->failed_models == report->models)
+        return qks_fail(error, QKS_INVALID, "all %zu models failed; the last: %s", report->models,
+                        r->plan.models[report->models - 1].failure);
+    if (status == QKS_OK)
+        status = write_tables(r, tables, error);
+    return status;
+}
+
+static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
+{
+    qks_status status = lock_folder(r, error);
+    if (status == QKS_OK)
+        status = save_resolved(r, error);
+    if (status == QKS_OK)
+        status = plan_make(&r->plan, &r->study, r->out, r->options, error);
+    if (status == QKS_OK)
+        status = compute_units(r, report, error);
+    if (status == QKS_OK)
+        status = finish(r, report, error);
+    if (status != QKS_OK)
+        return status;
+    if (report->failed_models)
+        return qks_fail(error, QKS_PARTIAL, "%zu of %zu models failed; the rest is in %s",
+                        report->failed_models, report->models, r->out);
+    return QKS_OK;
+}
+
+qks_status qks_run(const char *study_path, const qks_run_options *options, qks_run_report *report,
+                   qks_error *error)
+{
+    run r = {.options = options};
+    qks_run_report unused;
+    report = report ? report : &unused;
+    *report = (qks_run_report){0};
+    int rank = 0, count = 1;
+    qks_status status = ranks_open(&rank, &count, error);
+    if (status == QKS_OK)
+        status = read_study(&r, study_path, error);
+    if (status == QKS_OK && rank == 0) {
+        status = run_rank_0(&r, report, error);
+        report->out = strdup(r.out);
+    } else if (status == QKS_OK) {
+        r.plan = (plan){.study = &r.study, .options = options, .out = r.out};
+        status = ranks_serve(&r.plan, error);
+    }
+    run_close(&r);
+    ranks_close();
+    return status;
+}
+
+/* ---- check ---- */
+
+static void print_check(const run *r, FILE *out)
+{
+    (void)fprintf(out, "study    %s (%s), results in %s\n", r->study.name,
+                  r->study.training ? "training" : "models", r->out);
+    (void)fprintf(out, "text     %s\n", r->study.text.path);
+    (void)fprintf(out, "%-20s %7s %7s %9s %12s %9s %11s\n", "model", "layers", "heads", "documents",
+                  "tokens", "memory", "units done");
+    for (size_t i = 0; i < r->study.n_models; i++) {
+        const plan_model *m = &r->plan.models[i];
+        if (m->failure) {
+            (void)fprintf(out, "%-20.20s %s\n", m->model->label, m->failure);
+            continue;
+        }
+        size_t done = 0;
+        for (size_t u = 0; u < m->n_units; u++)
+            done += m->units[u].done;
+        const char *const keys[] = {"layers", "query_heads", "documents", "tokens", "memory"};
+        json_int_t v[5];
+        for (size_t k = 0; k < 5; k++)
+            v[k] = json_integer_value(json_object_get(m->facts, keys[k]));
+        (void)fprintf(out, "%-20.20s %7lld %7lld %9lld %12lld %6lld MB %5zu/%zu\n", m->model->label,
+                      (long long)v[0], (long long)v[1], (long long)v[2], (long long)v[3],
+                      (long long)(v[4] >> 20), done, m->n_units);
+    }
+}
+
+qks_status qks_check(const char *study_path, const qks_run_options *options, bool json, FILE *out,
+                     qks_error *error)
+{
+    run r = {.options = options};
+    qks_run_report report = {0};
+    qks_status status = read_study(&r, study_path, error);
+    if (status == QKS_OK)
+        status = plan_make(&r.plan, &r.study, r.out, options, error);
+    if (status == QKS_OK) {
+        count_units(&r, &report);
+        json_t *manifest = json ? manifest_of(&r) : NULL;
+        if (manifest) {
+            (void)json_dumpf(manifest, out, JSON_INDENT(1));
+            (void)fputc('\n', out);
+        } else {
+            print_check(&r, out);
+        }
+        json_decref(manifest);
+        if (report.failed_models)
+            status = qks_fail(error, QKS_USAGE, "%zu of %zu models cannot be run",
+                              report.failed_models, report.models);
+    }
+    run_close(&r);
+    return status;
+}

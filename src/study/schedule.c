@@ -1,0 +1,176 @@
+/* schedule.c: rank 0's loop: its own worker, and the other ranks' messages. */
+#include "study/schedule.h"
+
+#include "base/file.h"
+#include "capture/unit.h"
+#include "study/local.h"
+#include "study/ranks.h"
+
+#include <string.h>
+
+enum { WAIT_ALONE = 200, WAIT_WITH_RANKS = 5 }; /* milliseconds */
+
+typedef struct unit_place {
+    size_t model, group;
+} unit_place;
+
+typedef struct running {
+    schedule *s;
+    size_t model, group; /* the next unit to look at */
+    local local;
+    ranks ranks;
+} running;
+
+static plan_unit *unit_at(const running *r, unit_place at)
+{
+    return &r->s->plan->models[at.model].units[at.group];
+}
+
+/* The next unit to compute, in the study's order; false: none is left. */
+static bool next_unit(running *r, unit_place *out)
+{
+    const plan *p = r->s->plan;
+    for (; r->model < p->study->n_models; r->model++, r->group = 0)
+        for (; r->group < p->models[r->model].n_units && !p->models[r->model].failure; r->group++)
+            if (!p->models[r->model].units[r->group].done) {
+                *out = (unit_place){r->model, r->group++};
+                return true;
+            }
+    return false;
+}
+
+static void tell(const running *r, const char *event, unit_place at, const char *reason)
+{
+    if (!r->s->events)
+        return;
+    json_t *line = json_pack("{s:s, s:s, s:I, s:s*}", "event", event, "model",
+                             r->s->plan->models[at.model].model->label, "group",
+                             (json_int_t)at.group, "reason", reason);
+    if (line && json_dumpf(line, r->s->events, JSON_COMPACT) == 0)
+        (void)fputc('\n', r->s->events);
+    (void)fflush(r->s->events);
+    json_decref(line);
+}
+
+static void unit_done(running *r, unit_place at, double seconds)
+{
+    unit_at(r, at)->done = true;
+    r->s->plan->models[at.model].seconds += seconds;
+    r->s->computed++;
+    progress_note(r->s->progress, "%s", r->s->plan->models[at.model].model->label);
+    tell(r, "unit", at, NULL);
+}
+
+static qks_status model_failed(running *r, unit_place at, const char *reason, qks_error *error)
+{
+    plan_model *m = &r->s->plan->models[at.model];
+    if (!m->failure) {
+        m->failure = arena_string(&r->s->plan->memory, reason);
+        tell(r, "failed", at, reason);
+    }
+    return m->failure ? QKS_OK : out_of_memory(error, "plan");
+}
+
+/* ---- this machine's worker ---- */
+
+static const char *key_of(const running *r, unit_place at)
+{
+    const json_t *groups = json_object_get(r->s->plan->models[at.model].facts, "groups");
+    return json_string_value(json_object_get(json_array_get(groups, at.group), "key"));
+}
+
+static qks_status folder_for(const char *path, qks_error *error)
+{
+    arena a = {0};
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash ? arena_copy(&a, path, (size_t)(slash - path)) : NULL;
+    qks_status status = folder ? folder_make(folder, error) : out_of_memory(error, "folder");
+    arena_free(&a);
+    return status;
+}
+
+static qks_status feed_local(running *r, qks_error *error)
+{
+    unit_place at;
+    if (r->local.busy || !next_unit(r, &at))
+        return QKS_OK;
+    const char *path = unit_at(r, at)->path;
+    qks_status status = folder_for(path, error);
+    return status == QKS_OK
+               ? local_begin(&r->local, r->s->plan, at.model, at.group, key_of(r, at), path, error)
+               : status;
+}
+
+static qks_status hear_local(running *r, qks_error *error)
+{
+    local_event event = LOCAL_NOTHING;
+    unit_place at = {r->local.model, r->local.group};
+    qks_status status = local_step(&r->local, r->ranks.count > 1 ? WAIT_WITH_RANKS : WAIT_ALONE,
+                                   &event, error);
+    if (status != QKS_OK)
+        return status;
+    if (event == LOCAL_PROGRESS)
+        progress_add(r->s->progress, r->local.work);
+    else if (event == LOCAL_DONE)
+        unit_done(r, at, r->local.seconds);
+    else if (event == LOCAL_FAILED)
+        return model_failed(r, at, text_string(&r->local.reason), error);
+    return QKS_OK;
+}
+
+/* ---- the other ranks ---- */
+
+static qks_status store_unit(const running *r, const rank_message *m, qks_error *error)
+{
+    const char *path = unit_at(r, (unit_place){m->model, m->group})->path;
+    qks_status status = folder_for(path, error);
+    if (status == QKS_OK)
+        status = file_put(path, m->bytes, m->length, error);
+    unit u;
+    if (status == QKS_OK && (status = unit_open(&u, path, error)) == QKS_OK)
+        unit_close(&u);
+    return status;
+}
+
+static qks_status hear_ranks(running *r, qks_error *error)
+{
+    rank_message m;
+    qks_status status = QKS_OK;
+    while (status == QKS_OK && ranks_hear(&r->ranks, &m)) {
+        unit_place at = {m.model, m.group};
+        if (m.kind == RANK_PROGRESS)
+            progress_add(r->s->progress, m.work);
+        else if (m.kind == RANK_DONE && (status = store_unit(r, &m, error)) == QKS_OK)
+            unit_done(r, at, m.seconds);
+        else if (m.kind == RANK_FAILED)
+            status = model_failed(r, at, m.reason, error);
+        if (status == QKS_OK && m.kind != RANK_PROGRESS) {
+            unit_place next;
+            bool more = next_unit(r, &next);
+            status = ranks_send(&r->ranks, m.rank, more ? next.model : 0, more ? next.group : 0,
+                                more ? key_of(r, next) : NULL, error);
+        }
+        rank_message_free(&m);
+    }
+    return status;
+}
+
+qks_status schedule_run(schedule *s, qks_error *error)
+{
+    running r = {.s = s};
+    local_open(&r.local);
+    qks_status status = ranks_begin(&r.ranks, error);
+    while (status == QKS_OK) {
+        status = feed_local(&r, error);
+        if (status == QKS_OK && !r.local.busy && r.ranks.at_work == 0)
+            break;
+        if (status == QKS_OK && r.local.busy)
+            status = hear_local(&r, error);
+        if (status == QKS_OK)
+            status = hear_ranks(&r, error);
+        if (status == QKS_OK && plan_stopped(s->plan))
+            status = qks_fail(error, QKS_INTERRUPTED, "interrupted; finished units are kept");
+    }
+    local_close(&r.local);
+    return status;
+}

@@ -1,0 +1,470 @@
+/* session.c: opening a checkpoint and a corpus, and bringing documents through the engine to the
+ * collector, as many at once as the memory allows. */
+#include "study/session.h"
+
+#include "base/hash.h"
+#include "base/parallel.h"
+#include "capture/collector.h"
+#include "engine/engine.h"
+#include "model/weights.h"
+#include "qkscope/version.h"
+#include "study/documents.h"
+#include "study/source.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LENGTH_MAX = 131072 };
+
+struct session {
+    const qks_capture_options *o;
+    arena memory;
+    architecture a;
+    weights *w;
+    engine *engine;
+    documents documents;
+    unit_info info;
+    dataset_card card;
+    int64_t *windows;
+    bool *layers; /* [n_layers] with a head to keep */
+    qks_position_options positions;
+    char weights_key[WEIGHTS_KEY_SIZE];
+    qks_capture_report report;
+    /* the batch at hand */
+    collector *collector;
+    collector_document *facts; /* [documents] */
+    size_t first;              /* its first document */
+};
+
+/* ---- which heads ---- */
+
+/* "0,3,8-11" */
+static qks_status parse_layers(const char *text, int n_layers, bool *chosen, qks_error *error)
+{
+    for (const char *at = text; *at;) {
+        char *end = NULL;
+        long first = strtol(at, &end, 10), last = first;
+        if (end != at && *end == '-') {
+            at = end + 1;
+            last = strtol(at, &end, 10);
+        }
+        if (end == at || first < 0 || last < first || last >= n_layers ||
+            (*end != '\0' && *end != ','))
+            return qks_fail(error, QKS_USAGE,
+                            "'%s' is no list of layers; write such as 0,3,8-11, below %d", text,
+                            n_layers);
+        for (long i = first; i <= last; i++)
+            chosen[i] = true;
+        at = *end ? end + 1 : end;
+    }
+    return QKS_OK;
+}
+
+static int by_side(const void *a, const void *b)
+{
+    const side_id *x = a, *y = b;
+    int difference = x->layer != y->layer ? x->layer - y->layer : x->kind - y->kind;
+    return difference ? difference : x->head - y->head;
+}
+
+/* Heads of layers without self attention over text were drawn, too, and are dropped here. */
+static qks_status put_sides(session *c, qks_head *heads, size_t count, qks_error *error)
+{
+    const architecture *a = &c->a;
+    side_id *sides = arena_alloc(&c->memory, 2 * count + 1, sizeof *sides);
+    c->layers = arena_alloc(&c->memory, (size_t)a->n_layers, sizeof *c->layers);
+    if (!sides || !c->layers)
+        return out_of_memory(error, "heads");
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (a->layers[heads[i].layer].kind != LAYER_SKIPPED)
+            heads[kept++] = heads[i];
+    if (kept == 0)
+        return qks_fail(error, QKS_INVALID, "no layer with self attention is among those wanted");
+    for (size_t i = 0; i < kept; i++) {
+        sides[n++] = (side_id){.layer = heads[i].layer, .head = heads[i].head, .kind = 'q'};
+        c->layers[heads[i].layer] = true;
+    }
+    kept = qks_key_heads(heads, kept, a->q_heads / a->kv_heads, heads);
+    for (size_t i = 0; i < kept; i++)
+        sides[n++] = (side_id){.layer = heads[i].layer, .head = heads[i].head, .kind = 'k'};
+    qsort(sides, n, sizeof *sides, by_side);
+    c->info.sides = sides;
+    c->info.n_sides = n;
+    return QKS_OK;
+}
+
+static qks_status choose_heads(session *c, qks_error *error)
+{
+    const architecture *a = &c->a;
+    bool *eligible = arena_alloc(&c->memory, (size_t)a->n_layers, sizeof *eligible);
+    if (!eligible)
+        return out_of_memory(error, "layers");
+    qks_status status = c->o->layers ? parse_layers(c->o->layers, a->n_layers, eligible, error)
+                                     : QKS_OK;
+    for (int i = 0; i < a->n_layers; i++) {
+        bool sliding = a->layers[i].kind == LAYER_SLIDING;
+        eligible[i] = (!c->o->layers || eligible[i]) && !(c->o->full_attention_only && sliding);
+    }
+    qks_head_options how = {.layers = a->n_layers,
+                            .heads = a->q_heads,
+                            .count = c->o->heads ? c->o->heads : QKS_HEADS_ALL,
+                            .seed = c->o->seed,
+                            .eligible = eligible};
+    qks_head *heads = NULL;
+    size_t count = 0;
+    if (status == QKS_OK)
+        status = qks_draw_heads(&how, &heads, &count, error);
+    if (status == QKS_OK) {
+        qks_sort_heads(heads, count);
+        status = put_sides(c, heads, count, error);
+    }
+    free(heads);
+    return status;
+}
+
+/* ---- what is measured, as the unit files say it ---- */
+
+static qks_status put_layers(session *c, qks_error *error)
+{
+    size_t layers = (size_t)c->a.n_layers;
+    int *rope = arena_alloc(&c->memory, layers, sizeof *rope);
+    c->windows = arena_alloc(&c->memory, layers, sizeof *c->windows);
+    if (!rope || !c->windows)
+        return out_of_memory(error, "layers");
+    for (size_t i = 0; i < layers; i++) {
+        rope[i] = c->a.layers[i].rope != NULL;
+        c->windows[i] = c->a.layers[i].kind == LAYER_SLIDING ? c->a.layers[i].window : 0;
+    }
+    c->info.rope = rope;
+    return QKS_OK;
+}
+
+/* What decided the content, so that a unit file can be told from another. */
+static qks_status put_provenance(session *c, const char *path, qks_error *error)
+{
+    qks_status status = weights_key(c->w, c->weights_key, error);
+    if (status != QKS_OK)
+        return status;
+    const qks_capture_options *o = c->o;
+    json_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:f, s:f, s:s*}", "program",
+                              qks_version(), "checkpoint", path, "weights", c->weights_key, "text",
+                              o->text, "max_length", (int)c->positions.max_length, "pre_rope",
+                              o->pre_rope, "sampler", qks_sampler_name(c->positions.sampler),
+                              "bucket_size", (int)c->positions.bucket_size, "base_rate",
+                              c->positions.base_rate, "rope_theta", o->rope_theta, "rope_scaling",
+                              o->rope_scaling);
+    char *text = facts ? json_dumps(facts, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(facts);
+    c->info.provenance = text ? arena_string(&c->memory, text) : NULL;
+    free(text);
+    return c->info.provenance ? QKS_OK : out_of_memory(error, "provenance");
+}
+
+static const char *name_of(const char *model, arena *a)
+{
+    size_t length = strlen(model);
+    while (length > 1 && model[length - 1] == '/')
+        length--;
+    size_t first = length;
+    while (first > 0 && model[first - 1] != '/')
+        first--;
+    return arena_copy(a, model + first, length - first);
+}
+
+static qks_status put_info(session *c, const char *model, const char *path, qks_error *error)
+{
+    const qks_capture_options *o = c->o;
+    unit_info *info = &c->info;
+    info->model = o->model_name ? o->model_name : name_of(model, &c->memory);
+    info->layers = c->a.n_layers;
+    info->q_heads = c->a.q_heads;
+    info->kv_heads = c->a.kv_heads;
+    info->d = c->a.head_dim;
+    info->context = c->positions.max_length;
+    info->bucket_size = c->positions.bucket_size;
+    info->pairs = o->pairs < 0 ? 0 : o->pairs ? (size_t)o->pairs : PAIRS_DEFAULT;
+    info->n_buckets = qks_bucket_of(&c->positions, c->positions.max_length - 1) + 1;
+    if (!info->model)
+        return out_of_memory(error, "model name");
+    if (info->n_buckets > BUCKETS_MAX)
+        return qks_fail(error, QKS_USAGE, "%d buckets are more than %d; give a larger bucket",
+                        info->n_buckets, BUCKETS_MAX);
+    qks_status status = put_layers(c, error);
+    if (status == QKS_OK)
+        status = choose_heads(c, error);
+    return status == QKS_OK ? put_provenance(c, path, error) : status;
+}
+
+/* ---- batches of documents ---- */
+
+static size_t memory_allowed(const session *c)
+{
+    if (c->o->memory)
+        return c->o->memory;
+    long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 : (size_t)4 << 30;
+}
+
+static size_t documents_memory(const session *c, size_t first, size_t end)
+{
+    int64_t tokens = 0, longest = 0;
+    for (size_t i = first; i < end; i++) {
+        tokens += c->documents.list[i].n;
+        longest = c->documents.list[i].n > longest ? c->documents.list[i].n : longest;
+    }
+    return engine_fixed_bytes(c->engine) + engine_document_bytes(c->engine, tokens, longest) +
+           collector_group_bytes(&c->info);
+}
+
+/* As many documents of the group from `first` on as fit, at least one. */
+static size_t batch_end(const session *c, size_t first)
+{
+    size_t end = first + 1, allowed = memory_allowed(c);
+    while (end < c->documents.count &&
+           c->documents.list[end].group == c->documents.list[first].group &&
+           documents_memory(c, first, end + 1) <= allowed)
+        end++;
+    return end;
+}
+
+static qks_status take_rows(void *context, const engine_rows *rows, qks_error *error)
+{
+    session *c = context;
+    collector_rows chunk = {.document = &c->facts[c->first + rows->document],
+                            .layer = rows->layer,
+                            .first = rows->first,
+                            .n = rows->n,
+                            .q = rows->q,
+                            .k = rows->k};
+    return collector_add(c->collector, &chunk, error);
+}
+
+static void group_range(const session *c, int group, size_t *first, size_t *end)
+{
+    for (*first = 0; *first < c->documents.count && c->documents.list[*first].group < group;)
+        ++*first;
+    for (*end = *first; *end < c->documents.count && c->documents.list[*end].group == group;)
+        ++*end;
+}
+
+static qks_status run_documents(session *c, size_t first, size_t end, progress *progress,
+                                qks_error *error)
+{
+    qks_status status = QKS_OK;
+    engine_document *batch = NULL;
+    status = memory_zeroed(&batch, end - first, sizeof *batch, error);
+    for (size_t next; status == QKS_OK && first < end; first = next) {
+        next = batch_end(c, first);
+        for (size_t i = first; i < next; i++)
+            batch[i - first] = (engine_document){c->documents.list[i].ids, c->documents.list[i].n};
+        engine_task task = {.documents = batch,
+                            .count = next - first,
+                            .layers = c->layers,
+                            .pre_rope = c->o->pre_rope,
+                            .progress = progress};
+        c->first = first;
+        status = engine_run(c->engine, &task, take_rows, c, error);
+    }
+    free(batch);
+    return status;
+}
+
+qks_status session_run(session *c, int group, const char *unit, dataset_writer *vectors,
+                       progress *progress, qks_error *error)
+{
+    size_t first = 0, end = 0;
+    group_range(c, group, &first, &end);
+    collector_options how = {.info = &c->info,
+                             .windows = c->windows,
+                             .positions = c->positions,
+                             .seed = (uint64_t)c->o->seed,
+                             .threads = parallel_threads(c->o->threads),
+                             .moments = unit != NULL,
+                             .vectors = vectors};
+    qks_status status = collector_open(&c->collector, &how, error);
+    if (status == QKS_OK)
+        status = run_documents(c, first, end, progress, error);
+    if (status == QKS_OK && unit)
+        status = collector_finish(c->collector, 0, &c->info.groups[group], unit, error);
+    collector_close(c->collector);
+    c->collector = NULL;
+    return status;
+}
+
+/* ---- opening ---- */
+
+static qks_status put_documents(session *c, qks_error *error)
+{
+    documents *d = &c->documents;
+    c->facts = arena_alloc(&c->memory, d->count, sizeof *c->facts);
+    c->info.groups = arena_alloc(&c->memory, (size_t)d->n_groups, sizeof *c->info.groups);
+    if (!c->facts || !c->info.groups)
+        return out_of_memory(error, "documents");
+    c->info.n_groups = (size_t)d->n_groups;
+    c->report = d->counts;
+    for (size_t i = d->count; i-- > 0;) {
+        const document *from = &d->list[i];
+        /* A collector holds one group at a time, as its group 0. */
+        c->facts[i] = (collector_document){
+            .example_id = from->example_id, .name = from->name, .n = from->n};
+        unit_group *g = &c->info.groups[from->group];
+        g->id = (int32_t)from->example_id; /* in the end that of its first, as datasets store it */
+        g->documents++;
+        g->tokens += from->n;
+        c->report.documents++;
+        c->report.tokens += from->n;
+    }
+    return QKS_OK;
+}
+
+static void put_counts(session *c)
+{
+    for (size_t i = 0; i < c->info.n_sides; i++)
+        *(c->info.sides[i].kind == 'q' ? &c->report.query_heads : &c->report.key_heads) += 1;
+    c->card = (dataset_card){.model = c->info.model,
+                             .sampler = qks_sampler_name(c->positions.sampler),
+                             .bucket_size = c->positions.bucket_size,
+                             .context = c->info.context,
+                             .layers = c->a.n_layers,
+                             .q_heads = c->a.q_heads,
+                             .kv_heads = c->a.kv_heads};
+}
+
+static qks_status open_all(session *c, const char *model, qks_error *error)
+{
+    const qks_capture_options *o = c->o;
+    const char *path = NULL;
+    rope_override turned = {.theta = o->rope_theta, .scaling = o->rope_scaling};
+    qks_status status = model_find(model, &c->memory, &path, error);
+    if (status == QKS_OK)
+        status = weights_open(&c->w, &c->a, path, &turned, error);
+    if (status != QKS_OK)
+        return status;
+    int64_t context = c->a.max_positions;
+    c->positions = (qks_position_options){.sampler = o->sampler,
+                                          .bucket_size = o->bucket,
+                                          .base_rate = o->rate,
+                                          .max_length = o->max_length ? o->max_length
+                                                        : context > 0 && context < LENGTH_MAX
+                                                            ? (int32_t)context
+                                                            : LENGTH_MAX};
+    status = qks_position_options_resolve(&c->positions, error);
+    if (status == QKS_OK)
+        status = put_info(c, model, path, error);
+    if (status == QKS_OK)
+        status = documents_load(&c->documents, path, o, c->positions.max_length, error);
+    if (status == QKS_OK)
+        status = put_documents(c, error);
+    engine_options how = {.backend = o->backend, .threads = o->threads, .chunk = o->chunk};
+    if (status == QKS_OK)
+        status = engine_open(&c->engine, &c->a, c->w, &how, error);
+    if (status == QKS_OK)
+        put_counts(c);
+    return status;
+}
+
+qks_status session_open(session **out, const char *model, const qks_capture_options *options,
+                        qks_error *error)
+{
+    session *c = NULL;
+    if (!options->text)
+        return qks_fail(error, QKS_USAGE, "no text was given");
+    qks_status status = memory_zeroed(&c, 1, sizeof *c, error);
+    if (status != QKS_OK)
+        return status;
+    c->o = options;
+    status = open_all(c, model, error);
+    if (status != QKS_OK)
+        session_close(c);
+    else
+        *out = c;
+    return status;
+}
+
+void session_close(session *c)
+{
+    if (!c)
+        return;
+    collector_close(c->collector);
+    engine_close(c->engine);
+    weights_close(c->w);
+    architecture_close(&c->a);
+    documents_free(&c->documents);
+    arena_free(&c->memory);
+    free(c);
+}
+
+const unit_info *session_info(const session *c)
+{
+    return &c->info;
+}
+
+const dataset_card *session_card(const session *c)
+{
+    return &c->card;
+}
+
+const qks_capture_report *session_report(const session *c)
+{
+    return &c->report;
+}
+
+uint64_t session_work(const session *c, int group)
+{
+    uint64_t layers = 0;
+    int last = 0;
+    for (int i = 0; i < c->a.n_layers; i++)
+        last = c->layers[i] ? i : last;
+    for (int i = 0; i <= last; i++)
+        layers += c->a.layers[i].kind != LAYER_SKIPPED;
+    return (uint64_t)c->info.groups[group].tokens * layers;
+}
+
+size_t session_memory(const session *c)
+{
+    size_t most = 0;
+    for (size_t first = 0, end; first < c->documents.count; first = end) {
+        end = batch_end(c, first);
+        size_t need = documents_memory(c, first, end);
+        most = need > most ? need : most;
+    }
+    return most;
+}
+
+void session_key(const session *c, int group, char key[UNIT_KEY_SIZE])
+{
+    unsigned char digest[(UNIT_KEY_SIZE - 1) / 2];
+    size_t first = 0, end = 0;
+    const uint64_t numbers[] = {UNIT_VERSION,
+                                (uint64_t)c->info.pairs,
+                                (uint64_t)c->o->seed,
+                                (uint64_t)c->info.context,
+                                (uint64_t)c->info.bucket_size,
+                                (uint64_t)c->positions.sampler,
+                                (uint64_t)c->o->pre_rope};
+    hash h;
+    hash_start(&h, sizeof digest);
+    hash_add(&h, numbers, sizeof numbers);
+    hash_add_string(&h, c->info.model);
+    hash_add_string(&h, c->weights_key);
+    hash_add_string(&h, c->o->rope_scaling ? c->o->rope_scaling : "");
+    hash_add(&h, &c->o->rope_theta, sizeof c->o->rope_theta);
+    hash_add(&h, &c->positions.base_rate, sizeof c->positions.base_rate);
+    for (size_t i = 0; i < c->info.n_sides; i++) {
+        const int32_t side[] = {c->info.sides[i].layer, c->info.sides[i].head,
+                                c->info.sides[i].kind};
+        hash_add(&h, side, sizeof side);
+    }
+    group_range(c, group, &first, &end);
+    for (size_t i = first; i < end; i++) {
+        const document *d = &c->documents.list[i];
+        hash_add(&h, &d->example_id, sizeof d->example_id);
+        hash_add(&h, d->ids, (size_t)d->n * sizeof *d->ids);
+        hash_add(&h, &d->n, sizeof d->n);
+    }
+    hash_end(&h, digest);
+    hex_of(digest, sizeof digest, key);
+}

@@ -1,0 +1,718 @@
+/* study.c: YAML to a study, by tables of keys; every fault with its line and column. */
+#include "study/study.h"
+
+#include "base/file.h"
+#include "study/source.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+enum {
+    STUDY_MAX = 1 << 20, /* bytes of a file */
+    DEPTH_MAX = 16,
+    MODELS_MAX = 10000,
+    SCALING_MAX = 1 << 16,
+    NAME_LONGEST = 300,
+    KEY_LONGEST = 64,
+};
+
+typedef struct reader {
+    study *s;
+    yaml_document_t *document;
+    text *faults;
+    size_t count; /* faults so far */
+} reader;
+
+/* ---- faults ---- */
+
+static void fault(reader *r, const yaml_node_t *at, const char *format, ...) QKS_PRINTF(3, 4);
+
+static void fault(reader *r, const yaml_node_t *at, const char *format, ...)
+{
+    char message[512];
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(message, sizeof message, format, values);
+    va_end(values);
+    size_t line = at ? at->start_mark.line + 1 : 1, column = at ? at->start_mark.column + 1 : 1;
+    text_addf(r->faults, "%s:%zu:%zu: %s\n", r->s->path, line, column, message);
+    r->count++;
+}
+
+/* ---- did you mean ---- */
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[KEY_LONGEST + 1], n = strlen(b);
+    if (n > KEY_LONGEST || strlen(a) > KEY_LONGEST)
+        return KEY_LONGEST;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            best = row[j] + 1 < best ? row[j] + 1 : best;
+            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+/* ---- values ---- */
+
+static const char *scalar(const yaml_node_t *node)
+{
+    return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
+}
+
+static bool is_null(const yaml_node_t *node)
+{
+    const char *value = scalar(node);
+    return value && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           (*value == '\0' || strcmp(value, "~") == 0 || strcmp(value, "null") == 0);
+}
+
+static void take_text(reader *r, const yaml_node_t *node, void *place)
+{
+    const char *value = scalar(node);
+    if (!value || is_null(node))
+        fault(r, node, "a text is wanted here");
+    else if (strlen(value) != node->data.scalar.length)
+        fault(r, node, "a text may not hold the character NUL");
+    else
+        *(const char **)place = arena_string(&r->s->memory, value);
+}
+
+static bool whole_number(const char *value, int64_t *number)
+{
+    char *end = NULL;
+    errno = 0;
+    long long parsed = strtoll(value, &end, 10);
+    *number = parsed;
+    return !errno && end != value && *end == '\0';
+}
+
+static void take_count(reader *r, const yaml_node_t *node, void *place)
+{
+    const char *value = scalar(node);
+    int64_t number = 0;
+    if (!value || !whole_number(value, &number) || number < 1)
+        fault(r, node, "a whole number of at least 1 is wanted here%s%s%s", value ? ", not '" : "",
+              value ? value : "", value ? "'" : "");
+    else
+        *(int64_t *)place = number;
+}
+
+static void take_seed(reader *r, const yaml_node_t *node, void *place)
+{
+    const char *value = scalar(node);
+    int64_t number = 0;
+    if (!value || !whole_number(value, &number) || number < 0)
+        fault(r, node, "a whole number of at least 0 is wanted here");
+    else
+        *(int64_t *)place = number;
+}
+
+static void take_real(reader *r, const yaml_node_t *node, void *place)
+{
+    const char *value = scalar(node);
+    char *end = NULL;
+    double number = value ? strtod(value, &end) : 0;
+    if (!value || end == value || *end || !(number > 0 && number < 1e30))
+        fault(r, node, "a positive number is wanted here");
+    else
+        *(double *)place = number;
+}
+
+static bool truth(const yaml_node_t *node, bool *value)
+{
+    const char *word = scalar(node);
+    *value = word && strcmp(word, "true") == 0;
+    return word && (*value || strcmp(word, "false") == 0);
+}
+
+static void take_bool(reader *r, const yaml_node_t *node, void *place)
+{
+    if (!truth(node, place))
+        fault(r, node, "true or false is wanted here");
+}
+
+static void take_maybe(reader *r, const yaml_node_t *node, void *place) /* -1 until it is said */
+{
+    bool value = false;
+    if (!truth(node, &value))
+        fault(r, node, "true or false is wanted here");
+    else
+        *(int64_t *)place = value;
+}
+
+/* A count, or a word that stands for a special one. */
+static void take_or(reader *r, const yaml_node_t *node, void *place, const char *word,
+                    int64_t means)
+{
+    const char *value = scalar(node);
+    if (value && strcmp(value, word) == 0)
+        *(int64_t *)place = means;
+    else
+        take_count(r, node, place);
+}
+
+static void take_heads(reader *r, const yaml_node_t *node, void *place)
+{
+    take_or(r, node, place, "all", 0);
+}
+
+static void take_groups(reader *r, const yaml_node_t *node, void *place)
+{
+    take_or(r, node, place, "document", GROUPS_PER_DOCUMENT);
+}
+
+static void take_pairs(reader *r, const yaml_node_t *node, void *place)
+{
+    take_or(r, node, place, "none", PAIRS_NONE);
+}
+
+static void take_sampler(reader *r, const yaml_node_t *node, void *place)
+{
+    qks_sampler sampler = QKS_SAMPLE_ALL;
+    const char *value = scalar(node);
+    if (!value || qks_sampler_of_name(value, &sampler, NULL) != QKS_OK)
+        fault(r, node, "a sampler is all, uniform or log_uniform");
+    else
+        *(int64_t *)place = sampler;
+}
+
+static void take_kind(reader *r, const yaml_node_t *node, void *place)
+{
+    const char *value = scalar(node);
+    if (!value || (strcmp(value, "training") != 0 && strcmp(value, "models") != 0))
+        fault(r, node, "kind is training or models");
+    else
+        *(bool *)place = strcmp(value, "training") == 0;
+}
+
+static void take_list(reader *r, const yaml_node_t *node, void *place)
+{
+    string_list *list = place;
+    if (node->type != YAML_SEQUENCE_NODE) {
+        fault(r, node, "a list is wanted here");
+        return;
+    }
+    for (yaml_node_item_t *i = node->data.sequence.items.start; i < node->data.sequence.items.top;
+         i++) {
+        const char *value = NULL;
+        take_text(r, yaml_document_get_node(r->document, *i), (void *)&value);
+        if (value && array_push(list, value, NULL) != QKS_OK)
+            fault(r, node, "the list is too long for the memory");
+    }
+}
+
+static void take_figures(reader *r, const yaml_node_t *node, void *place)
+{
+    const char *value = scalar(node);
+    if (value && strcmp(value, "none") == 0)
+        r->s->no_figures = true;
+    else if (!value || strcmp(value, "all") != 0)
+        take_list(r, node, place);
+}
+
+/* A YAML value as JSON, for rope_scaling. */
+static json_t *json_of(reader *r, const yaml_node_t *node, int depth)
+{
+    if (depth > DEPTH_MAX)
+        return NULL;
+    if (node->type == YAML_MAPPING_NODE) {
+        json_t *object = json_object();
+        for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
+             p++) {
+            const char *key = scalar(yaml_document_get_node(r->document, p->key));
+            json_t *value = json_of(r, yaml_document_get_node(r->document, p->value), depth + 1);
+            if (!key || json_object_set_new(object, key, value) != 0) {
+                json_decref(object);
+                return NULL;
+            }
+        }
+        return object;
+    }
+    if (node->type == YAML_SEQUENCE_NODE) {
+        json_t *list = json_array();
+        for (yaml_node_item_t *i = node->data.sequence.items.start;
+             i < node->data.sequence.items.top; i++)
+            if (json_array_append_new(
+                    list, json_of(r, yaml_document_get_node(r->document, *i), depth + 1)) != 0) {
+                json_decref(list);
+                return NULL;
+            }
+        return list;
+    }
+    const char *value = scalar(node);
+    bool plain = node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE, flag = false;
+    int64_t number = 0;
+    char *end = NULL;
+    if (is_null(node))
+        return json_null();
+    if (plain && truth(node, &flag))
+        return json_boolean(flag);
+    if (plain && whole_number(value, &number))
+        return json_integer(number);
+    double real = plain ? strtod(value, &end) : 0;
+    return plain && end != value && *end == '\0' && isfinite(real) ? json_real(real)
+                                                                   : json_string(value);
+}
+
+static void take_scaling(reader *r, const yaml_node_t *node, void *place)
+{
+    json_t *value = node->type == YAML_MAPPING_NODE || is_null(node) ? json_of(r, node, 0) : NULL;
+    char *dumped = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS)
+                         : NULL;
+    if (!dumped || strlen(dumped) > SCALING_MAX)
+        fault(r, node, "rope_scaling is a mapping as in config.json, or null");
+    else
+        *(const char **)place = arena_string(&r->s->memory, dumped);
+    free(dumped);
+    json_decref(value);
+}
+
+/* ---- mappings ---- */
+
+typedef struct key {
+    const char *name;
+    void (*take)(reader *r, const yaml_node_t *node, void *place);
+    size_t offset;
+    bool required;
+} key;
+
+static void unknown_key(reader *r, const yaml_node_t *at, const char *name, const key *keys)
+{
+    const char *near = NULL;
+    size_t least = strlen(name) / 3 + 2;
+    for (; keys->name; keys++)
+        if (edit_distance(name, keys->name) < least) {
+            least = edit_distance(name, keys->name);
+            near = keys->name;
+        }
+    if (near)
+        fault(r, at, "there is no key '%.60s' here; did you mean '%s'?", name, near);
+    else
+        fault(r, at, "there is no key '%.60s' here", name);
+}
+
+static void take_mapping(reader *r, const yaml_node_t *node, const key *keys, void *base)
+{
+    bool seen[32] = {false};
+    if (node->type != YAML_MAPPING_NODE) {
+        fault(r, node, "a mapping (key: value) is wanted here");
+        return;
+    }
+    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
+         p++) {
+        const yaml_node_t *name = yaml_document_get_node(r->document, p->key);
+        const char *word = scalar(name);
+        size_t i = 0;
+        while (word && keys[i].name && strcmp(keys[i].name, word) != 0)
+            i++;
+        if (!word)
+            fault(r, name, "a key must be a plain word");
+        else if (!keys[i].name)
+            unknown_key(r, name, word, keys);
+        else if (seen[i])
+            fault(r, name, "key '%s' is here twice", word);
+        else
+            keys[i].take(r, yaml_document_get_node(r->document, p->value),
+                         (char *)base + keys[i].offset);
+        if (word && keys[i].name)
+            seen[i] = true;
+    }
+    for (size_t i = 0; keys[i].name; i++)
+        if (keys[i].required && !seen[i])
+            fault(r, node, "key '%s' is missing", keys[i].name);
+}
+
+static const key TEXT_KEYS[] = {
+    {"path", take_text, offsetof(study, text.path), true},
+    {"column", take_text, offsetof(study, text.column), false},
+    {"id", take_text, offsetof(study, text.id), false},
+    {"limit", take_count, offsetof(study, text.limit), false},
+    {NULL, NULL, 0, false},
+};
+
+static const key CAPTURE_KEYS[] = {
+    {"heads", take_heads, offsetof(study, capture.heads), false},
+    {"seed", take_seed, offsetof(study, capture.seed), false},
+    {"sampler", take_sampler, offsetof(study, capture.sampler), false},
+    {"bucket", take_count, offsetof(study, capture.bucket), false},
+    {"rate", take_real, offsetof(study, capture.rate), false},
+    {"groups", take_groups, offsetof(study, capture.groups), false},
+    {"pairs", take_pairs, offsetof(study, capture.pairs), false},
+    {"layers", take_text, offsetof(study, capture.layers), false},
+    {"pre_rope", take_bool, offsetof(study, capture.pre_rope), false},
+    {"full_attention_only", take_bool, offsetof(study, capture.full_attention_only), false},
+    {"no_special", take_bool, offsetof(study, capture.no_special), false},
+    {NULL, NULL, 0, false},
+};
+
+#define MODEL_KEYS                                                                                 \
+    {"phase", take_text, offsetof(study_model, phase), false},                                     \
+        {"family", take_text, offsetof(study_model, family), false},                               \
+        {"revision", take_text, offsetof(study_model, revision), false},                           \
+        {"tokenizer", take_text, offsetof(study_model, tokenizer), false},                         \
+        {"max_length", take_count, offsetof(study_model, max_length), false},                      \
+        {"rope_theta", take_real, offsetof(study_model, rope_theta), false},                       \
+        {"rope_scaling", take_scaling, offsetof(study_model, rope_scaling), false},                \
+        {"full_attention_only", take_maybe, offsetof(study_model, full_attention_only), false},
+
+static const key DEFAULT_KEYS[] = {
+    MODEL_KEYS{"model", take_text, offsetof(study_model, model), false},
+    {NULL, NULL, 0, false},
+};
+
+static const key ONE_MODEL_KEYS[] = {
+    MODEL_KEYS{"label", take_text, offsetof(study_model, label), true},
+    {"model", take_text, offsetof(study_model, model), false},
+    {NULL, NULL, 0, false},
+};
+
+static void take_text_block(reader *r, const yaml_node_t *node, void *place)
+{
+    take_mapping(r, node, TEXT_KEYS, place);
+}
+
+static void take_capture(reader *r, const yaml_node_t *node, void *place)
+{
+    take_mapping(r, node, CAPTURE_KEYS, place);
+}
+
+static void take_defaults(reader *r, const yaml_node_t *node, void *place)
+{
+    take_mapping(r, node, DEFAULT_KEYS, &((study *)place)->defaults);
+}
+
+static void take_models(reader *r, const yaml_node_t *node, void *place)
+{
+    study *s = place;
+    if (node->type != YAML_SEQUENCE_NODE) {
+        fault(r, node, "models is a list");
+        return;
+    }
+    size_t count = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
+    if (count == 0 || count > MODELS_MAX) {
+        fault(r, node, "%zu models; a study has 1 to %d", count, MODELS_MAX);
+        return;
+    }
+    s->models = arena_alloc(&s->memory, count, sizeof *s->models);
+    if (!s->models) {
+        fault(r, node, "too many models for the memory");
+        return;
+    }
+    s->n_models = count;
+    for (size_t i = 0; i < count; i++) {
+        const yaml_node_t *entry = yaml_document_get_node(r->document,
+                                                          node->data.sequence.items.start[i]);
+        s->models[i] = (study_model){.full_attention_only = -1,
+                                     .line = (int)entry->start_mark.line + 1};
+        take_mapping(r, entry, ONE_MODEL_KEYS, &s->models[i]);
+    }
+}
+
+static const key STUDY_KEYS[] = {
+    {"name", take_text, offsetof(study, name), true},
+    {"kind", take_kind, offsetof(study, training), true},
+    {"text", take_text_block, 0, true},
+    {"capture", take_capture, 0, false},
+    {"defaults", take_defaults, 0, false},
+    {"models", take_models, 0, true},
+    {"portraits", take_list, offsetof(study, portraits), false},
+    {"figures", take_figures, offsetof(study, figures), false},
+    {NULL, NULL, 0, false},
+};
+
+/* ---- checks over the whole ---- */
+
+static void inherit(study *s)
+{
+    const study_model *from = &s->defaults;
+    for (size_t i = 0; i < s->n_models; i++) {
+        study_model *m = &s->models[i];
+        m->model = m->model ? m->model : from->model;
+        m->phase = m->phase ? m->phase : from->phase;
+        m->family = m->family ? m->family : from->family;
+        m->revision = m->revision ? m->revision : from->revision;
+        m->tokenizer = m->tokenizer ? m->tokenizer : from->tokenizer;
+        m->max_length = m->max_length ? m->max_length : from->max_length;
+        m->rope_theta = m->rope_theta > 0 ? m->rope_theta : from->rope_theta;
+        m->rope_scaling = m->rope_scaling ? m->rope_scaling : from->rope_scaling;
+        if (m->full_attention_only < 0)
+            m->full_attention_only = from->full_attention_only;
+        if (m->full_attention_only < 0)
+            m->full_attention_only = s->capture.full_attention_only;
+    }
+}
+
+static void model_fault(reader *r, const study_model *m, const char *what, const char *name)
+{
+    text_addf(r->faults, "%s:%d:1: %s '%.60s'\n", r->s->path, m->line, what, name);
+    r->count++;
+}
+
+static void check_models(reader *r)
+{
+    const study *s = r->s;
+    for (size_t i = 0; i < s->n_models; i++) {
+        const study_model *m = &s->models[i];
+        if (!m->model)
+            model_fault(r, m, "no model is given for", m->label ? m->label : "?");
+        if (!m->label)
+            continue;
+        if (*m->label == '\0' || strlen(m->label) > NAME_LONGEST)
+            model_fault(r, m, "a label has 1 to 300 bytes, not this", m->label);
+        if (m->max_length > INT32_MAX)
+            model_fault(r, m, "max_length is too large for", m->label);
+        char mine[SLUG_SIZE], other[SLUG_SIZE];
+        slug_of(m->label, mine);
+        for (size_t j = 0; j < i; j++) {
+            if (!s->models[j].label)
+                continue;
+            slug_of(s->models[j].label, other);
+            if (strcmp(s->models[j].label, m->label) == 0)
+                model_fault(r, m, "two models have the label", m->label);
+            else if (strcmp(mine, other) == 0)
+                model_fault(r, m, "two labels give the same folder name; change", m->label);
+        }
+    }
+    for (size_t i = 0; i < s->portraits.length; i++) {
+        bool known = false;
+        for (size_t j = 0; j < s->n_models; j++)
+            known = known ||
+                    (s->models[j].label && strcmp(s->models[j].label, s->portraits.data[i]) == 0);
+        if (!known)
+            fault(r, NULL, "portraits: no model is called '%.60s'", s->portraits.data[i]);
+    }
+}
+
+static void check_text(reader *r)
+{
+    study *s = r->s;
+    if (!s->text.path)
+        return;
+    if (s->text.path[0] != '/')
+        s->text.path = arena_format(&s->memory, "%s/%s", s->folder, s->text.path);
+    if (s->text.path && !is_file(s->text.path) && !is_folder(s->text.path))
+        fault(r, NULL, "text: there is no '%s'", s->text.path);
+}
+
+/* ---- reading ---- */
+
+static bool node_in_bounds(yaml_document_t *document, int number, int depth, size_t *visits)
+{
+    const yaml_node_t *node = yaml_document_get_node(document, number);
+    if (depth > DEPTH_MAX || ++*visits > STUDY_MAX)
+        return false;
+    if (node->type == YAML_SEQUENCE_NODE) {
+        for (yaml_node_item_t *i = node->data.sequence.items.start;
+             i < node->data.sequence.items.top; i++)
+            if (!node_in_bounds(document, *i, depth + 1, visits))
+                return false;
+    } else if (node->type == YAML_MAPPING_NODE) {
+        for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
+             p++)
+            if (!node_in_bounds(document, p->key, depth + 1, visits) ||
+                !node_in_bounds(document, p->value, depth + 1, visits))
+                return false;
+    }
+    return true;
+}
+
+static void read_document(reader *r)
+{
+    yaml_node_t *root = yaml_document_get_root_node(r->document);
+    size_t visits = 0;
+    if (!root)
+        fault(r, NULL, "the file is empty");
+    else if (!node_in_bounds(r->document, 1, 0, &visits))
+        fault(r, root, "nested deeper than %d levels, or aliases that multiply", DEPTH_MAX);
+    else {
+        take_mapping(r, root, STUDY_KEYS, r->s);
+        inherit(r->s);
+        check_models(r);
+        check_text(r);
+    }
+}
+
+static void parse(reader *r, const char *bytes, size_t length)
+{
+    yaml_parser_t parser;
+    yaml_document_t document;
+    if (!yaml_parser_initialize(&parser)) {
+        fault(r, NULL, "out of memory");
+        return;
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);
+    if (!yaml_parser_load(&parser, &document)) {
+        text_addf(r->faults, "%s:%zu:%zu: %s\n", r->s->path, parser.problem_mark.line + 1,
+                  parser.problem_mark.column + 1,
+                  parser.problem ? parser.problem : "this is not YAML");
+        r->count++;
+    } else {
+        r->document = &document;
+        read_document(r);
+        yaml_document_delete(&document);
+    }
+    yaml_parser_delete(&parser);
+}
+
+qks_status study_read(study *s, const char *path, text *faults, qks_error *error)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    *s = (study){.defaults = {.full_attention_only = -1}};
+    qks_status status = file_get(path, STUDY_MAX, &bytes, &length, error);
+    if (status != QKS_OK)
+        return qks_fail(error, QKS_USAGE, "%s", error ? error->message : "");
+    const char *slash = strrchr(path, '/');
+    s->path = arena_string(&s->memory, path);
+    s->folder = slash ? arena_copy(&s->memory, path, (size_t)(slash - path)) : ".";
+    if (!s->path || !s->folder)
+        status = out_of_memory(error, "study");
+    reader r = {.s = s, .faults = faults};
+    if (status == QKS_OK)
+        parse(&r, bytes, length);
+    free(bytes);
+    if (status == QKS_OK && r.count > 0)
+        status = qks_fail(error, QKS_USAGE, "'%s' has %zu fault%s", path, r.count,
+                          r.count == 1 ? "" : "s");
+    if (status != QKS_OK)
+        study_close(s);
+    return status;
+}
+
+void study_close(study *s)
+{
+    free(s->portraits.data);
+    free(s->figures.data);
+    arena_free(&s->memory);
+    *s = (study){0};
+}
+
+/* ---- using ---- */
+
+static const char *seen_from_here(study *s, const char *path)
+{
+    const char *joined = path[0] == '/' ? path : arena_format(&s->memory, "%s/%s", s->folder, path);
+    return joined && (is_folder(joined) || is_file(joined)) ? joined : path;
+}
+
+const char *study_model_path(study *s, const study_model *m)
+{
+    if (m->revision)
+        return arena_format(&s->memory, "%s@%s", m->model, m->revision);
+    return seen_from_here(s, m->model);
+}
+
+qks_capture_options study_capture_options(const study *s, const study_model *m)
+{
+    return (qks_capture_options){
+        .text = s->text.path,
+        .text_column = s->text.column,
+        .id_column = s->text.id,
+        .limit = s->text.limit,
+        .tokenizer = m->tokenizer ? seen_from_here((study *)(uintptr_t)s, m->tokenizer) : NULL,
+        .no_special = s->capture.no_special,
+        .max_length = (int32_t)m->max_length,
+        .heads = (int32_t)s->capture.heads,
+        .seed = s->capture.seed,
+        .layers = s->capture.layers,
+        .full_attention_only = m->full_attention_only == 1,
+        .sampler = (qks_sampler)s->capture.sampler,
+        .bucket = (int32_t)s->capture.bucket,
+        .rate = s->capture.rate,
+        .groups = s->capture.groups,
+        .pairs = s->capture.pairs,
+        .pre_rope = s->capture.pre_rope,
+        .model_name = m->label,
+        .rope_theta = m->rope_theta,
+        .rope_scaling = m->rope_scaling,
+    };
+}
+
+/* ---- printing ---- */
+
+/* JSON strings are YAML strings. */
+static void print_text(text *out, const char *name, const char *value)
+{
+    json_t *string = value ? json_string(value) : NULL;
+    char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
+    if (quoted)
+        text_addf(out, ", %s: %s", name, quoted);
+    free(quoted);
+    json_decref(string);
+}
+
+static void print_model(const study_model *m, text *out)
+{
+    text_add(out, "  - {full_attention_only: ");
+    text_add(out, m->full_attention_only == 1 ? "true" : "false");
+    print_text(out, "label", m->label);
+    print_text(out, "phase", m->phase);
+    print_text(out, "family", m->family);
+    print_text(out, "model", m->model);
+    print_text(out, "revision", m->revision);
+    print_text(out, "tokenizer", m->tokenizer);
+    if (m->max_length)
+        text_addf(out, ", max_length: %lld", (long long)m->max_length);
+    if (m->rope_theta > 0)
+        text_addf(out, ", rope_theta: %.17g", m->rope_theta);
+    if (m->rope_scaling)
+        text_addf(out, ", rope_scaling: %s", m->rope_scaling);
+    text_add(out, "}\n");
+}
+
+void study_print(const study *s, text *out)
+{
+    text_addf(out, "kind: %s\n", s->training ? "training" : "models");
+    text name = text_new(STUDY_MAX), block = text_new(STUDY_MAX);
+    print_text(&name, "name", s->name);
+    text_addf(out, "%s\n", text_string(&name) + 2);
+    print_text(&block, "path", s->text.path);
+    print_text(&block, "column", s->text.column);
+    print_text(&block, "id", s->text.id);
+    text_addf(out, "text: {%s", text_string(&block) + 2);
+    if (s->text.limit)
+        text_addf(out, ", limit: %lld", (long long)s->text.limit);
+    text_add(out, "}\ncapture: {");
+    if (s->capture.heads)
+        text_addf(out, "heads: %lld, ", (long long)s->capture.heads);
+    text_addf(out, "seed: %lld, sampler: %s", (long long)s->capture.seed,
+              qks_sampler_name((qks_sampler)s->capture.sampler));
+    if (s->capture.bucket)
+        text_addf(out, ", bucket: %lld", (long long)s->capture.bucket);
+    if (s->capture.rate > 0)
+        text_addf(out, ", rate: %.17g", s->capture.rate);
+    if (s->capture.groups == GROUPS_PER_DOCUMENT)
+        text_add(out, ", groups: document");
+    else
+        text_addf(out, ", groups: %lld",
+                  (long long)(s->capture.groups ? s->capture.groups : GROUPS_DEFAULT));
+    if (s->capture.pairs == PAIRS_NONE)
+        text_add(out, ", pairs: none");
+    else
+        text_addf(out, ", pairs: %lld",
+                  (long long)(s->capture.pairs ? s->capture.pairs : PAIRS_DEFAULT));
+    text_clear(&block);
+    print_text(&block, "layers", s->capture.layers);
+    text_addf(out, "%s, pre_rope: %s, no_special: %s}\nmodels:\n", text_string(&block),
+              s->capture.pre_rope ? "true" : "false", s->capture.no_special ? "true" : "false");
+    for (size_t i = 0; i < s->n_models; i++)
+        print_model(&s->models[i], out);
+    if (s->no_figures)
+        text_add(out, "figures: none\n");
+    text_free(&name);
+    text_free(&block);
+}

@@ -6,9 +6,10 @@
 
 static qks_status unsupported_type(const config *c, const char *type, qks_error *error)
 {
-    return qks_fail(error, QKS_UNSUPPORTED,
-                    "'%s': %smodel_type '%.60s' is not supported; supported are: %s",
-                    c->fields.path, c->fields.prefix, type, architecture_types());
+    (void)qks_fail(error, QKS_UNSUPPORTED,
+                   "'%s': %smodel_type '%.60s' is not supported; supported are: %s", c->fields.path,
+                   c->fields.prefix, type, architecture_types());
+    return QKS_UNSUPPORTED;
 }
 
 /* Steps into the text_config of a wrapper, finds the family. */

@@ -36,7 +36,7 @@ static void list_once(text *list, const char *item)
     text_addf(list, "%s%s", list->length ? "; " : "", item);
 }
 
-static void describe_layers(const architecture *a, json_t *facts)
+static qks_status describe_layers(const architecture *a, json_t *facts, qks_error *error)
 {
     int64_t nope = 0, sliding = 0, skipped = 0, window = 0;
     text ropes = text_new(LIST_MAX);
@@ -57,10 +57,12 @@ static void describe_layers(const architecture *a, json_t *facts)
     }
     if (skipped)
         fact(facts, "layers without self attention", skipped);
+    qks_status status = text_status(&ropes, "ropes", error);
     text_free(&ropes);
+    return status;
 }
 
-static void describe_weights(const weights *w, json_t *facts)
+static qks_status describe_weights(const weights *w, json_t *facts, qks_error *error)
 {
     text types = text_new(LIST_MAX);
     size_t bytes = (size_t)w->embedding.rows * w->embedding.row_bytes;
@@ -74,7 +76,9 @@ static void describe_weights(const weights *w, json_t *facts)
     (void)json_object_set_new(facts, "weights", json_string(text_string(&types)));
     fact(facts, "bytes used", (int64_t)bytes);
     fact(facts, "files", (int64_t)w->checkpoint.files.length);
+    qks_status status = text_status(&types, "types of weights", error);
     text_free(&types);
+    return status;
 }
 
 qks_status checkpoint_describe(const char *path, json_t *facts, qks_error *error)
@@ -89,9 +93,10 @@ qks_status checkpoint_describe(const char *path, json_t *facts, qks_error *error
     (void)json_object_set_new(facts, "format", json_string(gguf ? "GGUF" : "safetensors"));
     (void)json_object_set_new(facts, "type", json_string(a.type));
     describe_sizes(&a, facts);
-    describe_weights(w, facts);
-    describe_layers(&a, facts);
+    status = describe_weights(w, facts, error);
+    if (status == QKS_OK)
+        status = describe_layers(&a, facts, error);
     weights_close(w);
     architecture_close(&a);
-    return QKS_OK;
+    return status;
 }

@@ -177,6 +177,12 @@ qks_status folder_read(checkpoint *c, architecture *a, const char *path,
                        const rope_override *override, qks_error *error)
 {
     c->format = FORMAT_FOLDER;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    path = arena_copy(&c->memory, path, length);
+    if (!path)
+        return out_of_memory(error, "file names");
     const char *config = arena_format(&c->memory, "%s/config.json", path);
     const char *single = arena_format(&c->memory, "%s/%s", path, single_name);
     const char *index = arena_format(&c->memory, "%s/%s", path, index_name);

@@ -368,26 +368,21 @@ bool gguf_value_whole(const gguf_value *v, uint64_t index, int64_t *number)
     const unsigned char *at = v->bytes + index * each;
     uint64_t bits = 0;
     memcpy(&bits, at, each); /* little-endian, as the machine is */
+    int unused = 64 - 8 * (int)each;
     switch (v->type) {
     case GGUF_TYPE_INT8:
-        *number = (int8_t)bits;
-        return true;
     case GGUF_TYPE_INT16:
-        *number = (int16_t)bits;
-        return true;
     case GGUF_TYPE_INT32:
-        *number = (int32_t)bits;
-        return true;
-    case GGUF_TYPE_BOOL:
-        *number = bits != 0;
+    case GGUF_TYPE_INT64:
+        *number = (int64_t)(bits << unused) >> unused; /* the sign goes all the way up */
         return true;
     case GGUF_TYPE_UINT8:
     case GGUF_TYPE_UINT16:
     case GGUF_TYPE_UINT32:
     case GGUF_TYPE_UINT64:
-    case GGUF_TYPE_INT64:
+    case GGUF_TYPE_BOOL:
         *number = (int64_t)bits;
-        return v->type == GGUF_TYPE_INT64 || bits <= INT64_MAX;
+        return bits <= INT64_MAX;
     default:
         return false;
     }

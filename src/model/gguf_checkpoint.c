@@ -46,7 +46,8 @@ static const gguf_value *find(const translation *t, const char *suffix, char key
 static qks_status wrong_key(const translation *t, const char *key, const char *what,
                             qks_error *error)
 {
-    return qks_fail(error, QKS_INVALID, "'%s': key '%s' %s", t->header->path, key, what);
+    (void)qks_fail(error, QKS_INVALID, "'%s': key '%s' %s", t->header->path, key, what);
+    return QKS_INVALID;
 }
 
 /* *number is left alone if the key is not there. */
@@ -311,11 +312,12 @@ static qks_status find_row(translation *t, qks_error *error)
             t->row = &gguf_types[i];
             return QKS_OK;
         }
-    return qks_fail(
-        error, QKS_UNSUPPORTED,
-        "'%s': general.architecture '%.*s' is not supported; supported are: llama (and "
-        "mistral under that name), mistral3, qwen2, qwen3, smollm3, gemma3, chatglm, glm4",
-        t->header->path, length < 60 ? (int)length : 60, bytes);
+    (void)qks_fail(error, QKS_UNSUPPORTED,
+                   "'%s': general.architecture '%.*s' is not supported; supported are: llama (and "
+                   "mistral under that name), mistral3, qwen2, qwen3, smollm3, gemma3, chatglm, "
+                   "glm4",
+                   t->header->path, length < 60 ? (int)length : 60, bytes);
+    return QKS_UNSUPPORTED;
 }
 
 static qks_status translate(translation *t, qks_error *error)

@@ -29,7 +29,7 @@ bool rope_kind_of(const char *name, rope_kind *kind)
 static float wavelength(const rope_settings *s, int p)
 {
     float exponent = (float)(2 * p) / (float)s->dimensions;
-    return (float)pow((float)s->theta, exponent);
+    return (float)pow((double)(float)s->theta, (double)exponent);
 }
 
 /* Long waves are stretched by the factor, short ones kept, those between blended. */

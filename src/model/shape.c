@@ -3,7 +3,9 @@
 
 #include "model/architecture.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
 
 qks_status shape_check(const model_shape *shape, const char *what, qks_error *error)
 {
@@ -17,13 +19,26 @@ qks_status shape_check(const model_shape *shape, const char *what, qks_error *er
     return QKS_OK;
 }
 
+/* Three numbers with slashes between them and nothing else. */
+static bool parse_three(const char *text, int *const numbers[3])
+{
+    for (int i = 0; i < 3; i++) {
+        char *end = NULL;
+        errno = 0;
+        long number = strtol(text, &end, 10);
+        bool digits = *text >= '0' && *text <= '9';
+        if (!digits || errno || number > SHAPE_HEADS_MAX || *end != (i < 2 ? '/' : '\0'))
+            return false;
+        *numbers[i] = (int)number;
+        text = end + 1;
+    }
+    return true;
+}
+
 qks_status shape_parse(model_shape *shape, const char *text, qks_error *error)
 {
-    int used = 0;
     *shape = (model_shape){0};
-    if (sscanf(text, "%5d/%5d/%5d%n", &shape->layers, &shape->q_heads, &shape->kv_heads, &used) !=
-            3 ||
-        text[used] != '\0')
+    if (!parse_three(text, (int *const[3]){&shape->layers, &shape->q_heads, &shape->kv_heads}))
         return qks_fail(error, QKS_USAGE,
                         "'%s' is no shape; write LAYERS/QHEADS/KVHEADS, such as 36/16/4", text);
     qks_status status = shape_check(shape, text, error);

@@ -17,9 +17,9 @@ typedef enum weight_part {
 
 typedef struct weight_name {
     weight_role role;
-    const char *suffix; /* after the layer's prefix */
     weight_part part;
-    const char *type; /* model type; NULL: any that has no row of its own */
+    const char *suffix; /* after the layer's prefix */
+    const char *type;   /* model type; NULL: any that has no row of its own */
 } weight_name;
 
 const weight_name *weight_name_find(checkpoint_format format, const char *type, weight_role role);

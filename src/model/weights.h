@@ -40,7 +40,8 @@ typedef enum weight_role {
 } weight_role;
 
 /* A tensor where it lies on disk. `type` is a ggml_type (GGML_TYPE_F32, F16, BF16, or a GGUF
- * quantisation); rows of it are independent and row_bytes long. data NULL: not there. */
+ * quantisation); rows of it are independent and row_bytes long. data NULL: not there. The data of a
+ * safetensors file may lie at any address, aligned for nothing. */
 typedef struct weight {
     const char *name; /* in the file, for messages */
     int type;

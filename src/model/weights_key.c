@@ -1,9 +1,9 @@
 /* weights_key.c: one hash for a checkpoint: its settings and the tensors that the text model uses.
  *
- * The whole content is hashed, in parallel, at about 1 GB/s per core. Anything less (sizes, times,
- * samples of pages) would let a resumed run mix the numbers of two checkpoints of one training run,
- * which have the same header, size and name and differ in bytes anywhere. Against what a capture
- * does with 30 GB of weights, reading them once more is little.
+ * The whole content is hashed, in parallel, at about 0.75 GB/s per core. Anything less (sizes,
+ * times, samples of pages) would let a resumed run mix the numbers of two checkpoints of one
+ * training run, which have the same header, size and name and differ in bytes anywhere. Against
+ * what a capture does with 30 GB of weights, reading them once more is little.
  *
  * Only a file in the Hugging Face cache is not read: its name there is the SHA-256 of its content,
  * given by the Hub. So a study of many published checkpoints resumes at once. */

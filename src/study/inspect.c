@@ -1,6 +1,6 @@
 /* inspect.c: the library's verb inspect: what a file or folder is and what is in it. */
 #include "base/file.h"
-#include "model/shape.h"
+#include "model/describe.h"
 #include "qkscope/analyze.h"
 #include "store/dataset.h"
 #include "study/source.h"
@@ -124,21 +124,8 @@ static qks_status inspect_unit(const char *path, json_t *facts, qks_error *error
 
 static qks_status inspect_checkpoint(const char *path, json_t *facts, qks_error *error)
 {
-    arena a = {0};
-    model_shape shape;
-    const char *config = arena_format(&a, "%s/config.json", path);
-    qks_status status = config ? shape_read(&shape, config, &a, error)
-                               : out_of_memory(error, "file name");
-    if (status == QKS_OK) {
-        int nope = 0;
-        for (int i = 0; i < shape.layers; i++)
-            nope += shape.rope[i] == 0;
-        fact_text(facts, "kind", "checkpoint");
-        fact_shape(facts, shape.layers, shape.q_heads, shape.kv_heads);
-        fact_number(facts, "layers without RoPE", nope);
-    }
-    arena_free(&a);
-    return status;
+    fact_text(facts, "kind", "checkpoint");
+    return checkpoint_describe(path, facts, error);
 }
 
 static qks_status inspect_table(const char *path, json_t *facts, qks_error *error)
@@ -190,13 +177,15 @@ static qks_status gather(const char *path, json_t *facts, qks_error *error)
         return qks_fail(error, QKS_MISSING, "there is no '%s'", path);
     if (unit_is(path))
         return inspect_unit(path, facts, error);
+    if (ends_with(path, ".gguf"))
+        return inspect_checkpoint(path, facts, error);
     static const char *const tables[] = {".csv", ".parquet", ".jsonl"};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (ends_with(path, tables[i]))
             return inspect_table(path, facts, error);
     return qks_fail(error, QKS_UNSUPPORTED,
-                    "'%s' is nothing qkscope knows: no unit file, and neither .csv, .parquet nor "
-                    ".jsonl",
+                    "'%s' is nothing qkscope knows: no unit file, and neither .gguf, .csv, "
+                    ".parquet nor .jsonl",
                     path);
 }
 

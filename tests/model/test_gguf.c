@@ -22,7 +22,7 @@ static void compare_layers(const architecture *gguf, const architecture *folder)
         assert_int_equal(one->kind, other->kind);
         assert_int_equal(one->window, other->window);
         assert_int_equal(one->rope != NULL, other->rope != NULL);
-        if (!one->rope)
+        if (!one->rope || !other->rope)
             continue;
         assert_int_equal(one->rope->dimensions, other->rope->dimensions);
         assert_int_equal(one->rope->interleaved, other->rope->interleaved);
@@ -230,26 +230,25 @@ static void put_string_key(buffer *b, const char *key, const char *value)
 
 typedef struct made_tensor {
     const char *name;
-    uint32_t n_dimensions;
     uint64_t dimensions[4];
-    uint32_t type;
     uint64_t offset; /* NOWHERE: after the one before */
+    uint32_t n_dimensions, type;
 } made_tensor;
 
 enum { MADE_MAX = 24 };
 #define NOWHERE UINT64_MAX
 
 static const made_tensor plain_tensors[] = {
-    {"token_embd.weight", 2, {8, 10}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.attn_norm.weight", 1, {8}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.attn_q.weight", 2, {8, 8}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.attn_k.weight", 2, {8, 4}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.attn_v.weight", 2, {8, 4}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.attn_output.weight", 2, {8, 8}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.ffn_norm.weight", 1, {8}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.ffn_gate.weight", 2, {8, 12}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.ffn_up.weight", 2, {8, 12}, GGML_TYPE_F32, NOWHERE},
-    {"blk.0.ffn_down.weight", 2, {12, 8}, GGML_TYPE_F32, NOWHERE},
+    {"token_embd.weight", {8, 10}, NOWHERE, 2, GGML_TYPE_F32},
+    {"blk.0.attn_norm.weight", {8}, NOWHERE, 1, GGML_TYPE_F32},
+    {"blk.0.attn_q.weight", {8, 8}, NOWHERE, 2, GGML_TYPE_F32},
+    {"blk.0.attn_k.weight", {8, 4}, NOWHERE, 2, GGML_TYPE_F32},
+    {"blk.0.attn_v.weight", {8, 4}, NOWHERE, 2, GGML_TYPE_F32},
+    {"blk.0.attn_output.weight", {8, 8}, NOWHERE, 2, GGML_TYPE_F32},
+    {"blk.0.ffn_norm.weight", {8}, NOWHERE, 1, GGML_TYPE_F32},
+    {"blk.0.ffn_gate.weight", {8, 12}, NOWHERE, 2, GGML_TYPE_F32},
+    {"blk.0.ffn_up.weight", {8, 12}, NOWHERE, 2, GGML_TYPE_F32},
+    {"blk.0.ffn_down.weight", {12, 8}, NOWHERE, 2, GGML_TYPE_F32},
 };
 
 typedef struct made {
@@ -388,9 +387,9 @@ static void test_fused(void **state)
     architecture a;
     weights *w = NULL;
     qks_error error;
-    m.tensors[2] = (made_tensor){"blk.0.attn_qkv.weight", 2, {8, 16}, GGML_TYPE_F32, NOWHERE};
-    m.tensors[3] = (made_tensor){"blk.0.attn_qkv.bias", 1, {16}, GGML_TYPE_F32, NOWHERE};
-    m.tensors[4] = (made_tensor){"blk.0.unused", 1, {1}, GGML_TYPE_F32, NOWHERE};
+    m.tensors[2] = (made_tensor){"blk.0.attn_qkv.weight", {8, 16}, NOWHERE, 2, GGML_TYPE_F32};
+    m.tensors[3] = (made_tensor){"blk.0.attn_qkv.bias", {16}, NOWHERE, 1, GGML_TYPE_F32};
+    m.tensors[4] = (made_tensor){"blk.0.unused", {1}, NOWHERE, 1, GGML_TYPE_F32};
     assert_ok(open_made(*state, &m, &w, &a, &error), &error);
     assert_true(a.qkv_bias);
     const float *q = weights_get(w, 0, WEIGHT_Q)->data, *k = weights_get(w, 0, WEIGHT_K)->data;
@@ -475,40 +474,40 @@ static void test_refused_tensors(void **state)
         qks_status status;
         const char *says;
     } rows[] = {
-        {{"blk.0.attn_q.weight", 0, {8, 8}, 0, NOWHERE}, QKS_INVALID, "has 0 dimensions"},
-        {{"blk.0.attn_q.weight", 5, {8, 8}, 0, NOWHERE}, QKS_INVALID, "has 5 dimensions"},
-        {{"blk.0.attn_q.weight", 2, {0, 8}, 0, NOWHERE}, QKS_INVALID, "impossible dimensions"},
-        {{"blk.0.attn_q.weight", 2, {1ULL << 33, 1ULL << 33}, 0, NOWHERE},
+        {{"blk.0.attn_q.weight", {8, 8}, NOWHERE, 0, 0}, QKS_INVALID, "has 0 dimensions"},
+        {{"blk.0.attn_q.weight", {8, 8}, NOWHERE, 5, 0}, QKS_INVALID, "has 5 dimensions"},
+        {{"blk.0.attn_q.weight", {0, 8}, NOWHERE, 2, 0}, QKS_INVALID, "impossible dimensions"},
+        {{"blk.0.attn_q.weight", {1ULL << 33, 1ULL << 33}, NOWHERE, 2, 0},
          QKS_INVALID,
          "impossible dimensions"},
-        {{"blk.0.attn_q.weight", 1, {1ULL << 62}, 0, NOWHERE},
+        {{"blk.0.attn_q.weight", {1ULL << 62}, NOWHERE, 1, 0},
          QKS_INVALID,
          "impossible dimensions"},
-        {{"blk.0.attn_q.weight", 1, {UINT64_MAX}, 0, NOWHERE},
+        {{"blk.0.attn_q.weight", {UINT64_MAX}, NOWHERE, 1, 0},
          QKS_INVALID,
          "impossible dimensions"},
-        {{"blk.0.attn_q.weight", 1, {1ULL << 40}, 0, NOWHERE}, QKS_INVALID, "outside of the file"},
-        {{"blk.0.attn_q.weight", 2, {8, 8}, 4, NOWHERE}, QKS_UNSUPPORTED, "quantisation type 4"},
-        {{"blk.0.attn_q.weight", 2, {8, 8}, 999, NOWHERE},
+        {{"blk.0.attn_q.weight", {1ULL << 40}, NOWHERE, 1, 0}, QKS_INVALID, "outside of the file"},
+        {{"blk.0.attn_q.weight", {8, 8}, NOWHERE, 2, 4}, QKS_UNSUPPORTED, "quantisation type 4"},
+        {{"blk.0.attn_q.weight", {8, 8}, NOWHERE, 2, 999},
          QKS_UNSUPPORTED,
          "quantisation type 999"},
-        {{"blk.0.attn_q.weight", 2, {8, 8}, GGML_TYPE_Q8_0, 0},
+        {{"blk.0.attn_q.weight", {8, 8}, 0, 2, GGML_TYPE_Q8_0},
          QKS_INVALID,
          "impossible dimensions for type q8_0"}, /* 8 is no multiple of 32 */
-        {{"blk.0.attn_q.weight", 2, {8, 8}, GGML_TYPE_I32, NOWHERE},
+        {{"blk.0.attn_q.weight", {8, 8}, NOWHERE, 2, GGML_TYPE_I32},
          QKS_UNSUPPORTED,
          "of type i32"},
-        {{"blk.0.attn_q.weight", 2, {8, 8}, 0, 7}, QKS_INVALID, "not aligned"},
-        {{"blk.0.attn_q.weight", 2, {8, 8}, 0, 1ULL << 63}, QKS_INVALID, "outside of the file"},
-        {{"blk.0.attn_q.weight", 2, {8, 8}, 0, 32}, QKS_INVALID, "overlaps"},
-        {{"blk.0.attn_q.weight", 2, {8, 4}, 0, NOWHERE}, QKS_INVALID, "is [4, 8]"},
-        {{"blk.0.attn_q.weight", 1, {64}, 0, NOWHERE}, QKS_INVALID, "is [64]"},
-        {{"blk.0.attn_q.weight", 3, {8, 8, 1}, 0, NOWHERE}, QKS_INVALID, "of 3 dimensions"},
-        {{"blk.0.attn_k.weight", 2, {8, 8}, 0, NOWHERE}, QKS_INVALID, "is there twice"},
-        {{"blk.0.attn_x.weight", 2, {8, 8}, 0, NOWHERE},
+        {{"blk.0.attn_q.weight", {8, 8}, 7, 2, 0}, QKS_INVALID, "not aligned"},
+        {{"blk.0.attn_q.weight", {8, 8}, 1ULL << 63, 2, 0}, QKS_INVALID, "outside of the file"},
+        {{"blk.0.attn_q.weight", {8, 8}, 32, 2, 0}, QKS_INVALID, "overlaps"},
+        {{"blk.0.attn_q.weight", {8, 4}, NOWHERE, 2, 0}, QKS_INVALID, "is [4, 8]"},
+        {{"blk.0.attn_q.weight", {64}, NOWHERE, 1, 0}, QKS_INVALID, "is [64]"},
+        {{"blk.0.attn_q.weight", {8, 8, 1}, NOWHERE, 3, 0}, QKS_INVALID, "of 3 dimensions"},
+        {{"blk.0.attn_k.weight", {8, 8}, NOWHERE, 2, 0}, QKS_INVALID, "is there twice"},
+        {{"blk.0.attn_x.weight", {8, 8}, NOWHERE, 2, 0},
          QKS_MISSING,
          "layer 0 has no tensor 'blk.0.attn_q.weight'"},
-        {{"", 2, {8, 8}, 0, NOWHERE}, QKS_INVALID, "name of 0 bytes"},
+        {{"", {8, 8}, NOWHERE, 2, 0}, QKS_INVALID, "name of 0 bytes"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         made m = healthy();
@@ -573,20 +572,18 @@ static void test_cut_and_changed(void **state)
     size_t refused = 0, opened = 0;
     for (size_t i = 0; i < 1200; i++) {
         static const unsigned char changes[] = {0x01, 0x80, 0xff};
-        for (size_t c = 0; c < COUNT_OF(changes); c++) {
-            b.data[i] ^= changes[c];
-            if (open_bytes(*state, b.data, b.length, &w, &a, &error) == QKS_OK) {
-                weights_close(w);
-                architecture_close(&a);
-                opened++;
-            } else {
-                refused++;
-            }
-            b.data[i] ^= changes[c];
+        b.data[i] ^= changes[i % COUNT_OF(changes)];
+        if (open_bytes(*state, b.data, b.length, &w, &a, &error) == QKS_OK) {
+            weights_close(w);
+            architecture_close(&a);
+            opened++;
+        } else {
+            refused++;
         }
+        b.data[i] ^= changes[i % COUNT_OF(changes)];
     }
     print_message("%zu changed files refused, %zu read\n", refused, opened);
-    assert_true(refused > 1000);
+    assert_true(refused > 500);
     free(b.data);
 }
 

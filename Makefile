@@ -6,12 +6,15 @@ export JOBS
 CONFIGURE = cmake -S . -G Ninja $(CMAKE_ARGS)
 
 .DEFAULT_GOAL := all
-.PHONY: all setup asan test check format bench install clean distclean help
+.PHONY: all demo setup asan test check format bench install clean distclean help
 
 all: ## set up what is missing, build build/qkscope
 	@scripts/setup build
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: all ## run both demo studies, say where the pages are
+	@scripts/demo
 
 setup: ## install everything that building and testing need
 	@scripts/setup all

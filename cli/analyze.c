@@ -123,6 +123,7 @@ const cli_verb VERB_ANALYZE = {
     .options = ANALYZE_OPTIONS,
     .least = 1,
     .most = SIZE_MAX,
+    .computes = true,
     .run = run_analyze,
 };
 
@@ -141,5 +142,6 @@ const cli_verb VERB_MERGE = {
     .options = MERGE_OPTIONS,
     .least = 1,
     .most = SIZE_MAX,
+    .computes = true,
     .run = run_merge,
 };

@@ -1,46 +1,15 @@
 /* arguments.c: reading argv by a verb's table of options, and the help made from it. */
 #include "cli.h"
 
+#include "qkscope/names.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MAX_LENGTH = 40, HELP_COLUMN = 28 };
-
-/* Edit distance, for names of at most NAME_MAX_LENGTH. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[NAME_MAX_LENGTH + 1], n = strlen(b);
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-        }
-    }
-    return row[n];
-}
-
-const char *nearest_name(const char *typed, const char *const *names)
-{
-    const char *best = NULL;
-    size_t least = strlen(typed) / 3 + 2;
-    for (; *names && strlen(typed) <= NAME_MAX_LENGTH; names++) {
-        size_t d = strlen(*names) <= NAME_MAX_LENGTH ? distance(typed, *names) : least;
-        if (d < least) {
-            least = d;
-            best = *names;
-        }
-    }
-    return best;
-}
+enum { HELP_COLUMN = 28 };
 
 static ptrdiff_t option_row(const cli_verb *verb, const char *name, size_t length)
 {
@@ -56,7 +25,7 @@ static qks_status unknown_option(const cli_verb *verb, const char *name, qks_err
     const char *names[OPTIONS_MAX + 1] = {0};
     for (size_t i = 0; verb->options && verb->options[i].name; i++)
         names[i] = verb->options[i].name;
-    const char *near = nearest_name(name, names);
+    const char *near = qks_nearest(name, names);
     if (near)
         return qks_fail(error, QKS_USAGE, "qkscope %s has no option %s; did you mean %s?",
                         verb->name, name, near);
@@ -187,7 +156,7 @@ qks_status argument_choice(const cli_arguments *a, const char *option, const cha
         }
     if (!text)
         return QKS_OK;
-    const char *near = nearest_name(text, words);
+    const char *near = qks_nearest(text, words);
     if (near)
         return qks_fail(error, QKS_USAGE, "%s has no '%s'; did you mean '%s'?", option, text, near);
     return qks_fail(error, QKS_USAGE, "%s has no '%s'; 'qkscope %s --help' lists them", option,

@@ -134,7 +134,7 @@ static qks_status run_capture(const cli_arguments *a, qks_error *error)
 const cli_verb VERB_CAPTURE = {
     .name = "capture",
     .operands = "MODEL",
-    .summary = "run a checkpoint over text, keep what its queries and keys say of position",
+    .summary = "run a checkpoint over text, keep moments of queries and keys",
     .about =
         "MODEL is a directory with config.json and safetensors, a .gguf file, or "
         "org/name[@revision]\n"
@@ -149,5 +149,6 @@ const cli_verb VERB_CAPTURE = {
     .options = OPTIONS,
     .least = 1,
     .most = 1,
+    .computes = true,
     .run = run_capture,
 };

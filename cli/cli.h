@@ -27,6 +27,7 @@ typedef struct cli_verb {
     const cli_option *options; /* ends with a row of NULLs; NULL: none */
     size_t least, most;        /* operands */
     bool hidden;               /* not listed by help */
+    bool computes;             /* uses all cores: see main.c */
     qks_status (*run)(const struct cli_arguments *arguments, qks_error *error);
 } cli_verb;
 
@@ -69,10 +70,10 @@ QKS_MUST_CHECK qks_status argument_choice(const cli_arguments *a, const char *op
 
 void print_help(const cli_verb *verb); /* NULL: of the program */
 
-/* The nearest of the names (ends with NULL) to what was typed, or NULL if none is near. */
-const char *nearest_name(const char *typed, const char *const *names);
-
 extern const cli_verb VERB_RUN, VERB_CHECK, VERB_CAPTURE, VERB_WORKER;
 extern const cli_verb VERB_ANALYZE, VERB_MERGE, VERB_INSPECT, VERB_SQL, VERB_VERSION, VERB_HELP;
+extern const cli_verb VERB_REPORT, VERB_COMPARE;
+extern const cli_verb VERB_FIGURES;
+extern const cli_verb VERB_TOKENIZE;
 
 #endif

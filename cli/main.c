@@ -1,15 +1,19 @@
 /* main.c: finds the verb, reads its arguments, runs it, and turns its status into an exit code. */
 #include "cli.h"
 
+#include "qkscope/names.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-const cli_verb *const VERBS[] = {&VERB_RUN,     &VERB_CHECK, &VERB_CAPTURE, &VERB_WORKER,
-                                 &VERB_ANALYZE, &VERB_MERGE, &VERB_INSPECT, &VERB_SQL,
-                                 &VERB_VERSION, &VERB_HELP,  NULL};
+const cli_verb *const VERBS[] = {&VERB_RUN,     &VERB_CHECK,   &VERB_CAPTURE, &VERB_TOKENIZE,
+                                 &VERB_WORKER,  &VERB_ANALYZE, &VERB_MERGE,   &VERB_FIGURES,
+                                 &VERB_INSPECT, &VERB_SQL,     &VERB_REPORT,  &VERB_COMPARE,
+                                 &VERB_VERSION, &VERB_HELP,    NULL};
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_PARTIAL = 3, EXIT_INTERRUPTED = 130 };
 
@@ -37,7 +41,7 @@ static const cli_verb *find_verb(const char *name, qks_error *error)
         if (strcmp(names[i], name) == 0)
             return VERBS[i];
     }
-    const char *near = nearest_name(name, names);
+    const char *near = qks_nearest(name, names);
     if (near)
         (void)qks_fail(error, QKS_USAGE, "'%s' is no verb; did you mean '%s'?", name, near);
     else
@@ -51,6 +55,16 @@ static bool asks_help(int argc, char **argv)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return true;
     return false;
+}
+
+/* Threads that wait for each other shall sleep, not spin: spinning takes the cores from whoever has
+ * work, and doubles the time on a busy machine. OpenMP reads its settings before main() begins, so
+ * the program starts once more with them. Workers inherit them. */
+static void let_threads_sleep(char **argv)
+{
+    if (getenv("OMP_WAIT_POLICY") || setenv("OMP_WAIT_POLICY", "passive", 1) != 0)
+        return;
+    (void)execv("/proc/self/exe", argv); /* where this fails, the threads spin */
 }
 
 static qks_status run(int argc, char **argv, qks_error *error)
@@ -73,6 +87,8 @@ static qks_status run(int argc, char **argv, qks_error *error)
     cli_arguments arguments;
     qks_status status = arguments_read(&arguments, verb, argc > 2 ? argc - 2 : 0, argv + 2,
                                        operands, error);
+    if (status == QKS_OK && verb->computes)
+        let_threads_sleep(argv);
     if (status == QKS_OK)
         status = verb->run(&arguments, error);
     free(operands);
@@ -82,8 +98,10 @@ static qks_status run(int argc, char **argv, qks_error *error)
 int main(int argc, char **argv)
 {
     qks_error error = {QKS_OK, ""};
-    /* A reader that goes away is a failed write, reported like any other. */
+    /* A reader that goes away, or a file grown beyond its limit, is a failed write, reported like
+     * any other. */
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN);
     qks_status status = run(argc, argv, &error);
     /* A full disk shows at the latest here. */
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == QKS_OK)

@@ -108,6 +108,7 @@ const cli_verb VERB_RUN = {
     .options = OPTIONS,
     .least = 1,
     .most = 1,
+    .computes = true,
     .run = run_run,
 };
 
@@ -123,6 +124,7 @@ const cli_verb VERB_CHECK = {
     .options = CHECK_OPTIONS,
     .least = 1,
     .most = 1,
+    .computes = true,
     .run = run_check,
 };
 

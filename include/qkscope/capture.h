@@ -25,18 +25,18 @@ typedef enum qks_keep { QKS_KEEP_MOMENTS, QKS_KEEP_VECTORS, QKS_KEEP_BOTH } qks_
 
 typedef struct qks_capture_options {
     /* text */
-    const char *text;        /* .txt, folder, .jsonl, .csv, .parquet; rows with `input_ids` are taken
-                                as tokens, as they are */
+    const char *text; /* .txt, folder, .jsonl, .csv, .parquet; rows with `input_ids` are taken
+                         as tokens, as they are */
     const char *text_column; /* NULL: "text", or the only one */
     const char *id_column;   /* NULL: "id" if there is one, else the row number */
     int64_t limit;           /* rows read at most; 0: all */
     const char *tokenizer;   /* tokenizer.json, model directory or .gguf; NULL: the model's own */
     bool no_special;         /* leave out what the tokenizer's post-processor adds */
-    int32_t max_length;      /* tokens per document at most; 0: as the config says, at most 131072 */
+    int32_t max_length; /* tokens per document at most; 0: as the config says, at most 131072 */
     /* which heads */
-    int32_t heads;           /* drawn as the reference draws them; 0: all */
+    int32_t heads; /* drawn as the reference draws them; 0: all */
     int64_t seed;
-    const char *layers;      /* "0,3,8-11"; NULL: all */
+    const char *layers;       /* "0,3,8-11"; NULL: all */
     bool full_attention_only; /* draw from layers without a sliding window */
     /* which positions */
     qks_sampler sampler; /* 0: every position */
@@ -44,9 +44,9 @@ typedef struct qks_capture_options {
     double rate;         /* positions kept per bucket; 0: 1 */
     /* what is kept */
     qks_keep keep;
-    int64_t groups; /* of documents, for the jackknife; 0: 20; -1: every document */
-    int64_t pairs;  /* key pairs per bucket; 0: 256; -1: none */
-    bool pre_rope;  /* vectors before the rotary embedding */
+    int64_t groups;         /* of documents, for the jackknife; 0: 20; -1: every document */
+    int64_t pairs;          /* key pairs per bucket; 0: 256; -1: none */
+    bool pre_rope;          /* vectors before the rotary embedding */
     const char *model_name; /* in the tables; NULL: from the checkpoint's name */
     /* the checkpoint */
     double rope_theta;        /* 0: as the config says */

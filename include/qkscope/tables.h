@@ -85,6 +85,15 @@ typedef struct qks_plasticity_row {
     double ap_overall, ap_first_20, ap_last_20, ap_drop;
 } qks_plasticity_row;
 
+/* A captured vector's projections on the first two PCs, for the collage: a few heads only. */
+typedef struct qks_collage_row {
+    const char *model;
+    int64_t layer, head; /* the query head, for keys too */
+    const char *side;    /* q or k */
+    int64_t position;
+    double pc0, pc1; /* about the pooled mean */
+} qks_collage_row;
+
 /* A measured sentence. */
 typedef struct qks_finding_row {
     const char *subject, *quantity;

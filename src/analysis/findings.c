@@ -3,12 +3,12 @@
  */
 #include "analysis/findings.h"
 
+#include "analysis/words.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A change or gradient of fewer standard errors than this is not called one. */
-static const double SIGNIFICANT_Z = 2;
 /* A smaller |tau| is not called a trend. */
 static const double STEADY_TAU = 0.5;
 /* spec: heads whose keys drift against their queries */
@@ -117,35 +117,10 @@ typedef struct writer {
     qks_error *error;
 } writer;
 
-/* "0.67 +- 0.01" with as many decimals as the error deserves; "0.67" where there is none. */
-static const char *with_error(writer *w, double value, double se, bool sign)
-{
-    int decimals = isnan(se) || se >= 0.0095 ? 2 : se >= 0.00095 ? 3 : 4;
-    const char *text = isnan(se) ? arena_format(w->memory, sign ? "%+.*f" : "%.*f", decimals, value)
-                                 : arena_format(w->memory, sign ? "%+.*f ± %.*f" : "%.*f ± %.*f",
-                                                decimals, value, decimals, se);
-    return text ? text : "";
-}
-
-static double z_of(double value, double se)
-{
-    return se > 0 ? value / se : NAN;
-}
-
-/* What a signed difference lets one say: 1 it is up, -1 it is down, 0 neither. Without an error bar
- * the sign alone decides, and the sentence says so. */
-static int direction(double value, double se)
-{
-    double z = z_of(value, se);
-    if (isnan(z))
-        return value > 0 ? 1 : value < 0 ? -1 : 0;
-    return z >= SIGNIFICANT_Z ? 1 : z <= -SIGNIFICANT_Z ? -1 : 0;
-}
-
 /* An error of 0 (no replicate differs) gives no z, and needs no word. */
 static const char *doubt(writer *w, double value, double se)
 {
-    double z = z_of(value, se);
+    double z = words_z(value, se);
     const char *text = isnan(se)  ? ", no error bar"
                        : isnan(z) ? ""
                                   : arena_format(w->memory, ", z = %.1f", z);
@@ -187,7 +162,7 @@ static qks_status say_mean(writer *w, const model_result *m, const measure *what
     status = say(w, m->model, arena_format(w->memory, "%s%s", what->quantity, where->suffix),
                  e.value, e.se, NAN,
                  arena_format(w->memory, "%s: the %s is %s (%s, %s).", m->model, what->words,
-                              with_error(w, e.value, e.se, false), heads_of(w, e.n_heads),
+                              words_number(w->memory, e.value, e.se, false), heads_of(w, e.n_heads),
                               where->words));
     if (status != QKS_OK || !what->spread || isnan(e.sd))
         return status;
@@ -195,7 +170,7 @@ static qks_status say_mean(writer *w, const model_result *m, const measure *what
                e.se_sd, NAN,
                arena_format(w->memory, "%s: over heads the %s has a standard deviation of %s (%s).",
                             m->model, what->words + strlen("mean "),
-                            with_error(w, e.sd, e.se_sd, false), where->words));
+                            words_number(w->memory, e.sd, e.se_sd, false), where->words));
 }
 
 /* SE of x over the groups that have rows in any of the estimates. */
@@ -233,10 +208,10 @@ static qks_status say_gradient(writer *w, const model_result *m, const measure *
     static const char *const verbs[] = {"rises with depth", "does not change measurably with depth",
                                         "falls with depth"};
     return say(w, m->model, arena_format(w->memory, "depth_gradient_%s", what->quantity), value, se,
-               z_of(value, se),
+               words_z(value, se),
                arena_format(w->memory, "%s: the %s %s: early minus late is %s%s.", m->model,
-                            what->words, verbs[direction(value, se) + 1],
-                            with_error(w, value, se, true), doubt(w, value, se)));
+                            what->words, verbs[words_direction(value, se) + 1],
+                            words_number(w->memory, value, se, true), doubt(w, value, se)));
 }
 
 static qks_status of_model(writer *w, const model_result *m)
@@ -384,10 +359,10 @@ static qks_status say_change(writer *w, const step *s, const char *subject, cons
         return status;
     static const char *const verbs[] = {"falls", "does not change measurably", "rises"};
     return say(w, subject, arena_format(w->memory, "change_%s", what->quantity), value, se,
-               z_of(value, se),
+               words_z(value, se),
                arena_format(w->memory, "%s the %s %s: %s%s.", step_words(w, s), what->words,
-                            verbs[direction(value, se) + 1], with_error(w, value, se, true),
-                            doubt(w, value, se)));
+                            verbs[words_direction(value, se) + 1],
+                            words_number(w->memory, value, se, true), doubt(w, value, se)));
 }
 
 /* spec: what a change of mean r_k is made of */
@@ -410,9 +385,9 @@ static qks_status say_parts(writer *w, const step *s, const char *subject)
         status = step_estimate(w, s, parts[i].of, NULL, &value, &se);
         if (status == QKS_OK)
             status = say(
-                w, subject, parts[i].quantity, value, se, parts[i].sign ? z_of(value, se) : NAN,
+                w, subject, parts[i].quantity, value, se, parts[i].sign ? words_z(value, se) : NAN,
                 arena_format(w->memory, "%s %s %s%s (%s).", step_words(w, s), parts[i].words,
-                             with_error(w, value, se, parts[i].sign),
+                             words_number(w->memory, value, se, parts[i].sign),
                              parts[i].sign ? doubt(w, value, se) : "", heads_of(w, s->n_heads)));
     }
     return status;
@@ -498,7 +473,7 @@ static qks_status tau_se(writer *w, const model_result *models, const estimate *
 
 static const char *trend_verb(double tau, double se)
 {
-    int way = fabs(tau) > STEADY_TAU ? direction(tau, se) : 0;
+    int way = fabs(tau) > STEADY_TAU ? words_direction(tau, se) : 0;
     return way > 0 ? "rises" : way < 0 ? "falls" : "has no steady trend";
 }
 
@@ -522,18 +497,18 @@ static qks_status say_trend(writer *w, const model_result *models, size_t count,
     qks_status status = tau_se(w, models, e, count, &se);
     if (status == QKS_OK)
         status = say(w, "training", arena_format(w->memory, "trend_%s", what->quantity), tau, se,
-                     z_of(tau, se),
+                     words_z(tau, se),
                      arena_format(w->memory,
                                   "Along training the %s %s: Kendall's tau over %zu checkpoints is "
                                   "%s%s.",
                                   what->words, trend_verb(tau, se), count,
-                                  with_error(w, tau, se, true), doubt(w, tau, se)));
+                                  words_number(w->memory, tau, se, true), doubt(w, tau, se)));
     if (status != QKS_OK || x[peak] == x[lowest])
         return status;
     return say(w, "training", arena_format(w->memory, "peak_%s", what->quantity), e[peak].value,
                e[peak].se, NAN,
                arena_format(w->memory, "The %s peaks at %s: %s.", what->words, models[peak].model,
-                            with_error(w, e[peak].value, e[peak].se, false)));
+                            words_number(w->memory, e[peak].value, e[peak].se, false)));
 }
 
 qks_status findings_of(const model_result *models, size_t count, bool training, finding_list *list,

@@ -175,6 +175,12 @@ static const char *flags_of(const head_room *room, arena *a)
     return flags && *flags ? flags + 1 : NULL;
 }
 
+/* x y, but 0 for -0.0. */
+static double product(double x, double y)
+{
+    return x * y + 0.0;
+}
+
 static void put_pc0(const head_room *room, qks_head_row *row)
 {
     const pca *p = &room->whole;
@@ -193,8 +199,8 @@ static void put_pc0(const head_room *room, qks_head_row *row)
     double spread = c->q.variance + c->k.variance;
     row->separation = fabs(step);
     row->fisher_ratio = spread > 0 ? step * step / spread : NAN;
-    row->bias_term = c->q.mean * c->k.slope;
-    row->interaction = c->q.slope * c->k.slope;
+    row->bias_term = product(c->q.mean, c->k.slope);
+    row->interaction = product(c->q.slope, c->k.slope);
 }
 
 static void put_plane(const head_room *room, const drift_plane *plane, qks_head_row *row)
@@ -206,7 +212,7 @@ static void put_plane(const head_room *room, const drift_plane *plane, qks_head_
     row->alpha_k = plane->k_a.slope;
     row->mu_q_a = q && a ? plane->q_a.mean : NAN;
     row->mu_k_a = k && a ? plane->k_a.mean : NAN;
-    row->bias_strength = q && k ? plane->q_a.mean * plane->k_a.slope : NAN;
+    row->bias_strength = q && k ? product(plane->q_a.mean, plane->k_a.slope) : NAN;
     row->var_frac_a = plane->var_frac_a;
     row->mu_q_b = plane->has_b ? plane->mu_q_b : NAN;
     row->mu_k_b = plane->has_b ? plane->mu_k_b : NAN;

@@ -1,6 +1,7 @@
 /* parallel.c: a loop over independent items. */
 #include "base/parallel.h"
 
+#include <cblas.h>
 #include <omp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -8,7 +9,15 @@
 
 int parallel_threads(int asked)
 {
-    return asked > 0 ? asked : omp_get_max_threads();
+    /* OpenBLAS sets OpenMP's number together with its own; what OpenMP had before is kept here. */
+    static atomic_int cores = 1;
+    int now = omp_get_max_threads();
+    if (now > 1)
+        atomic_store(&cores, now);
+    /* Work is spread here and nowhere else. OpenBLAS would start threads of its own wherever only
+     * one of ours calls it, which costs far more than small products do. */
+    openblas_set_num_threads(1);
+    return asked > 0 ? asked : atomic_load(&cores);
 }
 
 static int team_of(int threads, size_t count)

@@ -178,19 +178,3 @@ qks_status random_sample(mt19937 *g, size_t n, size_t k, size_t *out, qks_error 
     free(space);
     return QKS_OK;
 }
-
-uint64_t seed_mix(uint64_t value)
-{
-    value ^= value >> 30;
-    value *= 0xBF58476D1CE4E5B9U;
-    value ^= value >> 27;
-    value *= 0x94D049BB133111EBU;
-    return value ^ value >> 31;
-}
-
-uint64_t seed_combine(uint64_t seed, uint64_t value)
-{
-    seed ^= value;
-    seed *= 0x9E3779B97F4A7C15U;
-    return seed ^ seed >> 32;
-}

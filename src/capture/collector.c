@@ -117,7 +117,9 @@ static qks_status group_open(collector *c, int number, qks_error *error)
 static qks_status draw_pairs(collector *c, qks_error *error)
 {
     const unit_info *info = c->o.info;
-    group *g = c->document ? &c->groups.data[c->document->group] : NULL;
+    if (!c->document)
+        return QKS_OK;
+    group *g = &c->groups.data[c->document->group];
     for (int h = 0; h < info->kv_heads; h++) {
         cell *now = &c->cells[h];
         ptrdiff_t number = unit_find(info, (side_id){.layer = c->layer, .head = h, .kind = 'k'});

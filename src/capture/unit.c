@@ -521,26 +521,45 @@ static qks_status take_record(const unit *u, char kind, const double *place, sid
     return status;
 }
 
+/* Into `record`, with room for the checksum behind it. */
+static qks_status read_record(const unit *u, size_t side_number, double *record, qks_error *error)
+{
+    size_t bytes = record_size(&u->info, u->info.sides[side_number].kind);
+    uint64_t sum = 0;
+    qks_status status = file_read_at(&u->file, u->offsets[side_number], record, bytes + sizeof sum,
+                                     error);
+    if (status != QKS_OK)
+        return status;
+    memcpy(&sum, (char *)record + bytes, sizeof sum);
+    return hash64(record, bytes) == sum
+               ? QKS_OK
+               : qks_fail(error, QKS_INVALID,
+                          "it does not match its checksum; the file is damaged");
+}
+
 qks_status unit_read(const unit *u, size_t side_number, side *s, const int *places,
                      qks_error *error)
 {
     const side_id *id = &u->info.sides[side_number];
-    size_t bytes = record_size(&u->info, id->kind);
-    double *record = malloc(bytes + sizeof(uint64_t));
+    double *record = malloc(record_size(&u->info, id->kind) + sizeof(uint64_t));
     if (!record)
         return out_of_memory(error, "unit record");
-    uint64_t sum = 0;
-    qks_status status = file_read_at(&u->file, u->offsets[side_number], record, bytes + sizeof sum,
-                                     error);
-    memcpy(&sum, (char *)record + bytes, sizeof sum);
-    if (status == QKS_OK && hash64(record, bytes) != sum)
-        status = qks_fail(error, QKS_INVALID,
-                          "it does not match its checksum; the file is damaged");
+    qks_status status = read_record(u, side_number, record, error);
     if (status == QKS_OK)
         status = take_record(u, id->kind, record, s, places, error);
     free(record);
     if (status == QKS_INVALID)
         status = qks_prefix(error, status, "unit file '%s', layer %d, %c head %d", u->file.path,
                             id->layer, id->kind, id->head);
+    return status;
+}
+
+qks_status unit_check(const unit *u, qks_error *error)
+{
+    double *record = malloc(record_size(&u->info, 'k') + sizeof(uint64_t));
+    qks_status status = record ? QKS_OK : out_of_memory(error, "unit record");
+    for (size_t i = 0; status == QKS_OK && i < u->info.n_sides; i++)
+        status = read_record(u, i, record, error);
+    free(record);
     return status;
 }

@@ -61,11 +61,15 @@ void unit_close(unit *u);
 /* Is this file a unit file by its first bytes? */
 bool unit_is(const char *path);
 
+/* Read every record and compare checksums. */
+QKS_MUST_CHECK qks_status unit_check(const unit *u, qks_error *error);
+
 /* Number of the side in info.sides, or -1. */
 ptrdiff_t unit_find(const unit_info *info, side_id id);
 
-/* Read one record. `s` must be open with the unit's d and n_buckets; group g of the unit goes to
- * s->groups[places[g]], its counts and pairs are added to what is there. Any thread. */
+/* Read one record. `s` must be open with the unit's d and at least its n_buckets; group g of the
+ * unit goes to s->groups[places[g]], its counts and pairs are added to what is there. Any
+ * thread. */
 QKS_MUST_CHECK qks_status unit_read(const unit *u, size_t side_number, side *s, const int *places,
                                     qks_error *error);
 

@@ -283,8 +283,10 @@ static qks_status set_inputs(pass *p, const graph *g, const float *x, int32_t fi
         float *scale = malloc((size_t)n * sizeof *scale);
         if (!scale)
             return out_of_memory(error, "query scaling");
-        for (int32_t i = 0; i < n; i++)
-            scale[i] = 1 + a->query_beta * logf(1 + (float)((first + i) / a->query_original));
+        for (int32_t i = 0; i < n; i++) {
+            int64_t step = (first + i) / a->query_original;
+            scale[i] = 1 + a->query_beta * logf(1 + (float)step);
+        }
         ggml_backend_tensor_set(g->query_scale, scale, 0, (size_t)n * sizeof *scale);
         free(scale);
     }

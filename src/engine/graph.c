@@ -131,11 +131,10 @@ static struct ggml_tensor *attention_anywhere(const builder *b, struct ggml_tens
     slice = slice < 1 ? 1 : slice;
     int64_t least = (want->n + 15) / 16; /* keeps the number of nodes bounded */
     slice = slice < least ? least : slice;
-    struct ggml_tensor *all = NULL;
-    for (int64_t first = 0; first < want->n; first += slice) {
+    struct ggml_tensor *all = attend(b, queries, k, v, 0, want->n < slice ? want->n : slice);
+    for (int64_t first = slice; first < want->n; first += slice) {
         int64_t n = want->n - first < slice ? want->n - first : slice;
-        struct ggml_tensor *part = attend(b, queries, k, v, first, n);
-        all = all ? ggml_concat(b->g, all, part, 2) : part;
+        all = ggml_concat(b->g, all, attend(b, queries, k, v, first, n), 2);
     }
     return by_token(b, all);
 }

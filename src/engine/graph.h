@@ -44,6 +44,6 @@ typedef struct graph {
 enum { GRAPH_NODES = 1024 };
 
 /* `context` is empty, of no_alloc kind, with room for GRAPH_NODES. */
-graph graph_build(struct ggml_context *context, const graph_request *request);
+graph graph_build(struct ggml_context *context, const graph_request *want);
 
 #endif

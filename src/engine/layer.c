@@ -242,7 +242,8 @@ static qks_status widen(const layer_room *room, const weight *t, float *to, qks_
     if (t->type != GGML_TYPE_F32 && !ggml_get_type_traits((enum ggml_type)t->type)->to_float)
         return qks_fail(error, QKS_UNSUPPORTED, "tensor '%s': no conversion from %s to float32",
                         t->name, ggml_type_name((enum ggml_type)t->type));
-    widening job = {room->a, t, to};
+    widening job = {.a = room->a, .from = t};
+    job.to = to;
     return parallel_for(blocks_of(t), room->device->threads, widen_rows, &job, error);
 }
 

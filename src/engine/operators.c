@@ -32,39 +32,50 @@ struct ggml_tensor *multiply_on_host(struct ggml_context *g, const layer_weight 
 
 /* ---- attention ---- */
 
-enum { LANES = 16 };
+/* Explicit vectors: the compiler may not reorder float sums by itself, and -ffast-math stays out.
+ */
+enum { LANES = 8 };
+#pragma GCC diagnostic ignored                                                                     \
+    "-Wpsabi" /* no vector leaves this file: how it is passed is no matter */
+typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
+typedef int32_t whole_numbers __attribute__((vector_size(LANES * sizeof(int32_t))));
 
-/* e^x for x <= 0, within 2 units of the last place; the compiler turns loops over it into vector
- * code. Below -87 the result would be denormal: it counts as e^-87. */
-static inline float exp_negative(float x)
+static inline floats load(const float *x)
 {
-    x = x < -87.0F ? -87.0F : x;
-    float shifted = x * 1.44269504F + 12582912.0F; /* 1.5 * 2^23: rounds to a whole number */
-    float n = shifted - 12582912.0F;
-    float r = x - n * 0.693359375F + n * 2.12194440e-4F;
-    float p = 1.0F / 720;
-    p = p * r + 1.0F / 120;
+    floats v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+static inline floats larger(floats a, floats b)
+{
+    whole_numbers take = a > b;
+    return (floats)((take & (whole_numbers)a) | (~take & (whole_numbers)b));
+}
+
+/* e^x for x <= 0, within 2 units of the last place. Below -87 the result would be denormal: it
+ * counts as e^-87. */
+static inline floats exp_negative(floats x)
+{
+    x = larger(x, (floats){0} - 87.0F);
+    floats n = (x * 1.44269504F + 12582912.0F) - 12582912.0F; /* 1.5 * 2^23: to a whole number */
+    floats r = x - n * 0.693359375F + n * 2.12194440e-4F;
+    floats p = r * (1.0F / 720) + 1.0F / 120;
     p = p * r + 1.0F / 24;
     p = p * r + 1.0F / 6;
     p = p * r + 0.5F;
     p = p * r + 1.0F;
     p = p * r + 1.0F;
-    union {
-        int32_t bits;
-        float value;
-    } power = {.bits = ((int32_t)n + 127) * (1 << 23)};
-    return p * power.value;
+    whole_numbers power = (__builtin_convertvector(n, whole_numbers) + 127) << 23;
+    return p * (floats)power;
 }
 
 static float largest(const float *x, int64_t n)
 {
-    float lanes[LANES];
-    for (int l = 0; l < LANES; l++)
-        lanes[l] = -INFINITY;
+    floats lanes = (floats){0} - INFINITY;
     int64_t i = 0;
     for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++)
-            lanes[l] = lanes[l] > x[i + l] ? lanes[l] : x[i + l];
+        lanes = larger(lanes, load(x + i));
     float best = -INFINITY;
     for (; i < n; i++)
         best = best > x[i] ? best : x[i];
@@ -76,17 +87,24 @@ static float largest(const float *x, int64_t n)
 /* x = e^(x - about); returns the sum. */
 static float exponentiate(float *x, int64_t n, float about)
 {
-    float lanes[LANES] = {0}, sum = 0;
+    floats lanes = {0};
     int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++) {
-            x[i + l] = exp_negative(x[i + l] - about);
-            lanes[l] += x[i + l];
-        }
-    for (; i < n; i++) {
-        x[i] = exp_negative(x[i] - about);
-        sum += x[i];
+    for (; i + LANES <= n; i += LANES) {
+        floats e = exp_negative(load(x + i) - about);
+        memcpy(x + i, &e, sizeof e);
+        lanes += e;
     }
+    if (i < n) { /* the rest, in a vector of its own whose tail counts as nothing */
+        float tail[LANES];
+        size_t left = (size_t)(n - i);
+        for (size_t l = 0; l < LANES; l++)
+            tail[l] = l < left ? x[i + (int64_t)l] - about : -INFINITY;
+        floats e = exp_negative(load(tail));
+        memcpy(x + i, &e, left * sizeof *x);
+        for (size_t l = 0; l < left; l++)
+            lanes[l] += e[l];
+    }
+    float sum = 0;
     for (int l = 0; l < LANES; l++)
         sum += lanes[l];
     return sum;
@@ -164,7 +182,7 @@ static void attention_task(struct ggml_tensor *out, attention_facts *f, float *s
     if (b.rows > QUERY_BLOCK)
         b.rows = QUERY_BLOCK;
     b.scores = scratch;
-    b.queries = b.scores + QUERY_BLOCK * KEY_BLOCK;
+    b.queries = b.scores + (size_t)QUERY_BLOCK * KEY_BLOCK;
     b.sums = b.queries + QUERY_BLOCK * d;
     b.best = b.sums + QUERY_BLOCK * d;
     b.weight = b.best + QUERY_BLOCK;

@@ -138,6 +138,25 @@ static void put_report(qks_analyze_report *report, const results *r)
         report->heads += r->models[i].n_heads;
 }
 
+/* The study's table: every model once, with a number of layers that a model can have. */
+static qks_status read_study(task *t, void **study, size_t *count, qks_error *error)
+{
+    const char *path = t->options->study;
+    qks_status status = table_read(t->store, &STUDY_TABLE, path, &t->memory, study, count, error);
+    const study_row *rows = *study;
+    for (size_t i = 0; status == QKS_OK && i < *count; i++) {
+        if (!rows[i].model || rows[i].layers < 1 || rows[i].layers > SHAPE_LAYERS_MAX)
+            return qks_fail(error, QKS_INVALID,
+                            "'%s', row %zu: a model needs a name and 1 to %d layers", path, i + 1,
+                            SHAPE_LAYERS_MAX);
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(rows[i].model, rows[j].model) == 0)
+                return qks_fail(error, QKS_INVALID, "'%s' names model '%s' twice", path,
+                                rows[i].model);
+    }
+    return status;
+}
+
 qks_status qks_analyze(const char *const *inputs, size_t count, const char *out,
                        const qks_analyze_options *options, qks_analyze_report *report,
                        qks_error *error)
@@ -151,8 +170,7 @@ qks_status qks_analyze(const char *const *inputs, size_t count, const char *out,
         return qks_fail(error, QKS_USAGE, "nothing to analyze was given");
     qks_status status = task_open(&t, options ? options : &defaults, error);
     if (status == QKS_OK && t.options->study)
-        status = table_read(t.store, &STUDY_TABLE, t.options->study, &t.memory, &study, &n_study,
-                            error);
+        status = read_study(&t, &study, &n_study, error);
     if (status == QKS_OK && count == 1 && is_table(inputs[0]))
         status = analyze_qk(&t, inputs[0], study, n_study, &r, error);
     else if (status == QKS_OK)

@@ -11,8 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { LINE_MAX_BYTES = 64 << 20, READ_BYTES = 1 << 16, TAIL_BYTES = 2000 };
 
 static qks_status failed(qks_error *error, const char *what)

@@ -3,6 +3,7 @@
 
 #include "store/corpus.h"
 #include "study/source.h"
+#include "text/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,10 @@ typedef struct loading {
     documents *d;
     ARRAY_OF(document) list;
     int32_t max_length;
+    const char *tokenizer_path;
+    bool special;
+    tokenizer *tokenizer; /* opened with the first text: rows of tokens need none */
+    encoder *encoder;
 } loading;
 
 /* Copy the ids of one document, cut to the maximum. */
@@ -42,12 +47,31 @@ static qks_status add_document(loading *l, const corpus_row *row, const int32_t 
                       error);
 }
 
+static qks_status encode(loading *l, const corpus_row *row, qks_error *error)
+{
+    const int32_t *ids = NULL;
+    size_t count = 0;
+    qks_status status = QKS_OK;
+    if (!l->tokenizer)
+        status = tokenizer_open(&l->tokenizer, l->tokenizer_path, error);
+    if (status == QKS_OK && !l->encoder)
+        status = encoder_open(&l->encoder, l->tokenizer, error);
+    if (status == QKS_OK)
+        status = encoder_run(l->encoder, row->text, row->text_length, l->special, &ids, &count,
+                             error);
+    return status == QKS_OK ? add_document(l, row, ids, count, error) : status;
+}
+
 static qks_status take_row(void *context, const corpus_row *row, qks_error *error)
 {
     loading *l = context;
-    if (!row->ids)
-        return qks_fail(error, QKS_UNSUPPORTED, "text without tokens is not read yet");
-    return add_document(l, row, row->ids, row->n_ids, error);
+    if (row->ids)
+        return add_document(l, row, row->ids, row->n_ids, error);
+    if (row->text_length == 0) {
+        l->d->counts.empty++;
+        return QKS_OK;
+    }
+    return encode(l, row, error);
 }
 
 /* As a captured dataset orders them: by the id as it is stored there, in 32 bits. */
@@ -75,13 +99,17 @@ static void deal(documents *d, int64_t groups)
 qks_status documents_load(documents *d, const char *model, const qks_capture_options *options,
                           int32_t max_length, qks_error *error)
 {
-    (void)model;
     *d = (documents){0};
-    loading l = {.d = d, .max_length = max_length};
+    loading l = {.d = d,
+                 .max_length = max_length,
+                 .tokenizer_path = options->tokenizer ? options->tokenizer : model,
+                 .special = !options->no_special};
     corpus_options how = {.text_column = options->text_column,
                           .id_column = options->id_column,
                           .limit = options->limit};
     qks_status status = corpus_scan(options->text, &how, take_row, &l, error);
+    encoder_close(l.encoder);
+    tokenizer_close(l.tokenizer);
     d->list = l.list.data;
     d->count = l.list.length;
     if (status == QKS_OK && d->count == 0)

@@ -39,6 +39,7 @@ qks_status local_begin(local *l, const plan *p, size_t model, size_t group, cons
     if (!another)
         return ask(l, error);
     child_end(&l->child, false, NULL);
+    l->open = false;
     qks_status status = child_start(&l->child, p->options->program, error);
     if (status != QKS_OK)
         return status;
@@ -50,6 +51,12 @@ qks_status local_begin(local *l, const plan *p, size_t model, size_t group, cons
                      : qks_fail(error, QKS_MEMORY, "out of memory");
     json_decref(request);
     return status == QKS_IO ? QKS_OK : status;
+}
+
+void local_drop(local *l)
+{
+    child_end(&l->child, true, NULL);
+    l->open = l->busy = false;
 }
 
 static local_event failed(local *l)
@@ -83,6 +90,12 @@ qks_status local_step(local *l, int milliseconds, local_event *event, qks_error 
     bool ended = false;
     *event = LOCAL_NOTHING;
     qks_status status = child_hear(&l->child, milliseconds, &message, &ended, error);
+    if (status == QKS_INTERNAL) { /* it speaks nonsense: its model fails, not the study */
+        text_add(&l->reason, error->message);
+        local_drop(l);
+        *event = LOCAL_FAILED;
+        return QKS_OK;
+    }
     if (status != QKS_OK)
         return status;
     const json_t *facts = json_object_get(message, "plan");

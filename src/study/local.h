@@ -25,7 +25,8 @@ typedef struct local {
 } local;
 
 void local_open(local *l);
-void local_close(local *l); /* kills what is at work */
+void local_drop(local *l);  /* kills what is at work */
+void local_close(local *l); /* the same, for good */
 
 /* Begin a unit; the worker of another model is ended first. `key`: what the worker's own plan must
  * say of the group, or its files are not the study's. Strings must live until the unit ends. */

@@ -3,17 +3,17 @@
 
 #include "base/file.h"
 #include "study/local.h"
-#include "study/schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef QKS_HAVE_MPI
 #include <mpi.h>
 
-enum { TAG_HEAD = 1, TAG_BODY, TAG_JOB, KEY_BYTES = 64, WAIT = 200, PART = 1 << 28 };
+enum { TAG_HEAD = 1, TAG_BODY, TAG_JOB, KEY_BYTES = 64, WAIT = 50, PART = 1 << 28 };
 
 typedef struct head {
     int32_t kind;
@@ -27,8 +27,6 @@ typedef struct job {
     char key[KEY_BYTES]; /* "": no more units */
 } job;
 
-static bool started;
-
 /* mpirun and Slurm's srun say so in the environment; without them MPI is not even started. */
 static bool under_mpirun(void)
 {
@@ -39,35 +37,58 @@ static bool under_mpirun(void)
     return false;
 }
 
-qks_status ranks_open(int *rank, int *count, qks_error *error)
+/* MPI's own waiting keeps a core busy, which others have work for. */
+static void nap(void)
 {
-    *rank = 0;
-    *count = 1;
+    const struct timespec five_milliseconds = {.tv_nsec = 5000000};
+    (void)nanosleep(&five_milliseconds, NULL);
+}
+
+static bool has_come(int from, int tag, int *who)
+{
+    int found = 0;
+    MPI_Status status;
+    (void)MPI_Iprobe(from, tag, MPI_COMM_WORLD, &found, &status);
+    if (found && who)
+        *who = status.MPI_SOURCE;
+    return found;
+}
+
+/* ---- rank 0 ---- */
+
+qks_status ranks_open(ranks *r, qks_error *error)
+{
+    *r = (ranks){.count = 1};
     if (!under_mpirun())
         return QKS_OK;
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
         return qks_fail(error, QKS_IO, "MPI does not start");
-    started = true;
-    (void)MPI_Comm_rank(MPI_COMM_WORLD, rank);
-    (void)MPI_Comm_size(MPI_COMM_WORLD, count);
+    (void)MPI_Comm_rank(MPI_COMM_WORLD, &r->rank);
+    (void)MPI_Comm_size(MPI_COMM_WORLD, &r->count);
+    r->at_work = r->rank == 0 ? r->count - 1 : 0;
+    r->told = calloc((size_t)r->count, sizeof *r->told);
+    if (!r->told)
+        MPI_Abort(MPI_COMM_WORLD, 1);
     return QKS_OK;
 }
 
-void ranks_close(void)
+void ranks_close(ranks *r)
 {
-    if (started)
-        (void)MPI_Finalize();
-    started = false;
-}
-
-qks_status ranks_begin(ranks *r, qks_error *error)
-{
-    (void)error;
-    *r = (ranks){.count = 1};
-    if (started)
-        (void)MPI_Comm_size(MPI_COMM_WORLD, &r->count);
-    r->at_work = r->count - 1;
-    return QKS_OK;
+    if (!r->told)
+        return;
+    for (int i = 1; r->rank == 0 && i < r->count; i++)
+        if (!r->told[i])
+            ranks_send(r, i, 0, 0, NULL);
+    while (r->at_work > 0) {
+        rank_message m;
+        if (ranks_hear(r, &m))
+            rank_message_free(&m);
+        else
+            nap();
+    }
+    free(r->told);
+    r->told = NULL;
+    (void)MPI_Finalize();
 }
 
 /* Long bodies go in parts, since MPI counts in int. */
@@ -85,46 +106,41 @@ static void pass_body(char *bytes, uint64_t length, int rank, bool send)
 
 bool ranks_hear(ranks *r, rank_message *m)
 {
-    int found = 0;
-    MPI_Status from;
-    if (r->count < 2)
-        return false;
-    (void)MPI_Iprobe(MPI_ANY_SOURCE, TAG_HEAD, MPI_COMM_WORLD, &found, &from);
-    if (!found)
+    int from = 0;
+    if (r->count < 2 || !has_come(MPI_ANY_SOURCE, TAG_HEAD, &from))
         return false;
     head h;
-    (void)MPI_Recv(&h, sizeof h, MPI_BYTE, from.MPI_SOURCE, TAG_HEAD, MPI_COMM_WORLD,
-                   MPI_STATUS_IGNORE);
-    *m = (rank_message){.rank = from.MPI_SOURCE,
+    (void)MPI_Recv(&h, sizeof h, MPI_BYTE, from, TAG_HEAD, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    *m = (rank_message){.rank = from,
                         .kind = (rank_kind)h.kind,
                         .model = h.model,
                         .group = h.group,
                         .work = h.work,
                         .seconds = h.seconds,
-                        .length = h.length};
-    char *body = calloc(h.length + 1, 1);
-    if (!body)
+                        .length = h.length,
+                        .bytes = calloc(h.length + 1, 1)};
+    if (!m->bytes)
         MPI_Abort(MPI_COMM_WORLD, 1); /* the unit cannot be taken; a rerun goes on from here */
-    pass_body(body, h.length, from.MPI_SOURCE, false);
-    *(m->kind == RANK_FAILED ? &m->reason : &m->bytes) = body;
+    pass_body(m->bytes, h.length, from, false);
+    if (m->kind == RANK_GONE) {
+        r->at_work--;
+        if (!r->told[from])
+            ranks_send(r, from, 0, 0, NULL);
+    }
     return true;
 }
 
 void rank_message_free(rank_message *m)
 {
     free(m->bytes);
-    free(m->reason);
 }
 
-qks_status ranks_send(ranks *r, int rank, size_t model, size_t group, const char *key,
-                      qks_error *error)
+void ranks_send(ranks *r, int rank, size_t model, size_t group, const char *key)
 {
     job j = {.model = model, .group = group};
     (void)snprintf(j.key, sizeof j.key, "%s", key ? key : "");
-    r->at_work -= key == NULL;
-    return MPI_Send(&j, sizeof j, MPI_BYTE, rank, TAG_JOB, MPI_COMM_WORLD) == MPI_SUCCESS
-               ? QKS_OK
-               : qks_fail(error, QKS_IO, "rank %d cannot be reached", rank);
+    r->told[rank] = key == NULL;
+    (void)MPI_Send(&j, sizeof j, MPI_BYTE, rank, TAG_JOB, MPI_COMM_WORLD);
 }
 
 /* ---- the other side ---- */
@@ -135,7 +151,17 @@ static void say(head h, const char *body)
     pass_body((char *)(uintptr_t)body, h.length, 0, true);
 }
 
-static qks_status compute(plan *p, local *l, const job *j, const char *path, qks_error *error)
+static void say_text(rank_kind kind, const job *j, const char *words)
+{
+    say((head){.kind = (int32_t)kind,
+               .model = j ? j->model : 0,
+               .group = j ? j->group : 0,
+               .length = strlen(words)},
+        words);
+}
+
+/* What comes from rank 0 while a unit is at work can only be that it is not wanted any more. */
+static qks_status compute(const plan *p, local *l, const job *j, const char *path, qks_error *error)
 {
     qks_status status = local_begin(l, p, j->model, j->group, j->key, path, error);
     while (status == QKS_OK && l->busy) {
@@ -143,74 +169,76 @@ static qks_status compute(plan *p, local *l, const job *j, const char *path, qks
         status = local_step(l, WAIT, &event, error);
         if (event == LOCAL_PROGRESS)
             say((head){.kind = RANK_PROGRESS, .work = l->work}, NULL);
+        if (l->busy && (plan_stopped(p) || has_come(0, TAG_JOB, NULL))) {
+            status = qks_fail(error, QKS_INTERRUPTED, "interrupted");
+            local_drop(l);
+        }
     }
     return status;
 }
 
-static qks_status serve_unit(plan *p, local *l, const job *j, qks_error *error)
+static void serve_unit(const plan *p, local *l, const job *j)
 {
     const char *folder = getenv("TMPDIR");
     char path[4096], *bytes = NULL;
     size_t length = 0;
+    qks_error error = {QKS_OK, ""};
     (void)snprintf(path, sizeof path, "%s/qkscope-%ld-%s.unit", folder ? folder : "/tmp",
                    (long)getpid(), j->key);
-    qks_status status = compute(p, l, j, path, error);
-    head h = {.model = j->model, .group = j->group};
+    qks_status status = compute(p, l, j, path, &error);
     if (status == QKS_OK && l->reason.length == 0)
-        status = file_get(path, SIZE_MAX / 2, &bytes, &length, error);
+        status = file_get(path, SIZE_MAX / 2, &bytes, &length, &error);
     file_remove(path);
-    if (status == QKS_OK && bytes) {
-        h.kind = RANK_DONE;
-        h.length = length;
-        h.seconds = l->seconds;
-        say(h, bytes);
-    } else {
-        const char *reason = status == QKS_OK ? text_string(&l->reason) : error->message;
-        h.kind = RANK_FAILED;
-        h.length = strlen(reason);
-        say(h, reason);
-    }
+    if (bytes)
+        say((head){.kind = RANK_DONE,
+                   .model = j->model,
+                   .group = j->group,
+                   .length = length,
+                   .seconds = l->seconds},
+            bytes);
+    else if (status != QKS_INTERRUPTED)
+        say_text(RANK_FAILED, j, status == QKS_OK ? text_string(&l->reason) : error.message);
     free(bytes);
-    return QKS_OK;
 }
 
-qks_status ranks_serve(plan *p, qks_error *error)
+static job next_job(void)
 {
-    local l;
     job j;
-    qks_error mine = {QKS_OK, ""};
-    (void)error;
-    local_open(&l);
-    say((head){.kind = RANK_READY}, NULL);
-    for (;;) {
-        (void)MPI_Recv(&j, sizeof j, MPI_BYTE, 0, TAG_JOB, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (j.key[0] == '\0')
-            break;
-        (void)serve_unit(p, &l, &j, &mine);
+    while (!has_come(0, TAG_JOB, NULL))
+        nap();
+    (void)MPI_Recv(&j, sizeof j, MPI_BYTE, 0, TAG_JOB, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return j;
+}
+
+void ranks_serve(const ranks *r, const plan *p, const char *why)
+{
+    (void)r;
+    local l;
+    if (!p) {
+        say_text(RANK_GONE, NULL, why);
+        (void)next_job();
+        return;
     }
+    local_open(&l);
+    say_text(RANK_READY, NULL, "");
+    for (job j = next_job(); j.key[0]; j = next_job())
+        serve_unit(p, &l, &j);
     local_close(&l);
-    return QKS_OK;
+    say_text(RANK_GONE, NULL, "");
 }
 
 #else
 
-qks_status ranks_open(int *rank, int *count, qks_error *error)
-{
-    (void)error;
-    *rank = 0;
-    *count = 1;
-    return QKS_OK;
-}
-
-void ranks_close(void)
-{
-}
-
-qks_status ranks_begin(ranks *r, qks_error *error)
+qks_status ranks_open(ranks *r, qks_error *error)
 {
     (void)error;
     *r = (ranks){.count = 1};
     return QKS_OK;
+}
+
+void ranks_close(ranks *r)
+{
+    (void)r;
 }
 
 bool ranks_hear(ranks *r, rank_message *m)
@@ -224,17 +252,14 @@ void rank_message_free(rank_message *m)
     (void)m;
 }
 
-qks_status ranks_send(ranks *r, int rank, size_t model, size_t group, const char *key,
-                      qks_error *error)
+void ranks_send(ranks *r, int rank, size_t model, size_t group, const char *key)
 {
     (void)r, (void)rank, (void)model, (void)group, (void)key;
-    return qks_fail(error, QKS_INTERNAL, "this build has no ranks");
 }
 
-qks_status ranks_serve(plan *p, qks_error *error)
+void ranks_serve(const ranks *r, const plan *p, const char *why)
 {
-    (void)p;
-    return qks_fail(error, QKS_INTERNAL, "this build has no ranks");
+    (void)r, (void)p, (void)why;
 }
 
 #endif

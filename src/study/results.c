@@ -1,6 +1,5 @@
 /* results.c: results from a bare qk table, their order in a study, and their tables. */
 #include "study/results.h"
-#include "analysis/findings.h"
 #include "base/file.h"
 
 #include <math.h>
@@ -129,17 +128,34 @@ static qks_status put_layers(results *r, const study_row *study, size_t n_study,
         model_result *m = &r->models[i];
         const study_row *said = study_of(study, n_study, m->model);
         m->layers = said ? (int)said->layers : layers;
-        int64_t first = m->heads[0].row.layer, last = m->heads[m->n_heads - 1].row.layer;
+        int64_t last = m->heads[m->n_heads - 1].row.layer;
         if (m->layers == 0)
             return qks_fail(error, QKS_INVALID,
                             "a qk table does not say how many layers model '%s' has (its heads "
                             "reach layer %lld); give --shape, --config or --study",
                             m->model, (long long)last);
-        if (first < 0 || last >= m->layers)
-            return qks_fail(
-                error, QKS_INVALID,
-                "model '%s' has heads in layers %lld to %lld, which do not fit %d layers", m->model,
-                (long long)first, (long long)last, m->layers);
+        if (last >= m->layers)
+            return qks_fail(error, QKS_INVALID,
+                            "model '%s' has heads up to layer %lld, which do not fit %d layers",
+                            m->model, (long long)last, m->layers);
+    }
+    return QKS_OK;
+}
+
+/* Names and numbers that every row needs. */
+static qks_status check_rows(const qks_qk_row *rows, size_t count, qks_error *error)
+{
+    if (count == 0)
+        return qks_fail(error, QKS_INVALID, "the qk table has no rows");
+    for (size_t i = 0; i < count; i++) {
+        const qks_qk_row *row = &rows[i];
+        if (!row->model || row->layer < 0 || row->head < 0 || row->k_head < 0 || row->pc < 0)
+            return qks_fail(error, QKS_INVALID,
+                            "row %zu lacks its model, layer, head, k_head or pc", i + 1);
+        if (!(row->explained_variance >= 0 && fabs(row->r_q) <= 1 && fabs(row->r_k) <= 1))
+            return qks_fail(error, QKS_INVALID,
+                            "row %zu: explained_variance, r_q or r_k is blank or out of range",
+                            i + 1);
     }
     return QKS_OK;
 }
@@ -148,10 +164,10 @@ qks_status analyze_table(results *r, const qks_qk_row *rows, size_t count, const
                          size_t n_study, int layers, qks_error *error)
 {
     *r = (results){.n_arenas = 1};
-    if (count == 0)
-        return qks_fail(error, QKS_INVALID, "the qk table has no rows");
     placed_row *placed = NULL;
-    qks_status status = memory_zeroed(&r->arenas, 1, sizeof *r->arenas, error);
+    qks_status status = check_rows(rows, count, error);
+    if (status == QKS_OK)
+        status = memory_zeroed(&r->arenas, 1, sizeof *r->arenas, error);
     if (status == QKS_OK)
         status = memory_zeroed(&r->models, count, sizeof *r->models, error);
     if (status == QKS_OK)
@@ -198,17 +214,7 @@ qks_status results_order(results *r, const study_row *study, size_t n_study, qks
 
 /* ---- tables ---- */
 
-typedef struct table_rows { /* all tables, as arrays of rows */
-    ARRAY_OF(qks_qk_row) qk;
-    ARRAY_OF(qks_head_row) heads;
-    ARRAY_OF(qks_depth_row) depth;
-    ARRAY_OF(qks_trajectory_row) trajectory;
-    ARRAY_OF(qks_plasticity_row) plasticity;
-    finding_list findings;
-} table_rows;
-
-static qks_status add_model(table_rows *t, const model_result *m, bool training, arena *a,
-                            qks_error *error)
+static qks_status add_model(table_rows *t, const model_result *m, bool training, qks_error *error)
 {
     qks_status status = QKS_OK;
     for (size_t i = 0; status == QKS_OK && i < m->n_heads; i++) {
@@ -222,11 +228,11 @@ static qks_status add_model(table_rows *t, const model_result *m, bool training,
     qks_depth_row depth[DEPTH_BINS];
     qks_trajectory_row whole;
     if (status == QKS_OK)
-        status = depth_rows(m, depth, a, error);
+        status = depth_rows(m, depth, &t->memory, error);
     for (int bin = 0; status == QKS_OK && bin < DEPTH_BINS; bin++)
         status = array_push(&t->depth, depth[bin], error);
     if (status == QKS_OK)
-        status = trajectory_row(m, training, &whole, a, error);
+        status = trajectory_row(m, training, &whole, &t->memory, error);
     return status == QKS_OK ? array_push(&t->trajectory, whole, error) : status;
 }
 
@@ -251,23 +257,37 @@ static qks_status write_rows(const table_rows *t, bool training, store *s, const
     return status;
 }
 
-qks_status results_write(const results *r, store *s, const char *folder, qks_error *error)
+qks_status results_rows(const results *r, table_rows *t, qks_error *error)
 {
-    table_rows t = {0};
-    arena a = {0};
+    *t = (table_rows){0};
     qks_status status = QKS_OK;
     for (size_t i = 0; status == QKS_OK && i < r->count; i++)
-        status = add_model(&t, &r->models[i], r->training, &a, error);
+        status = add_model(t, &r->models[i], r->training, error);
     if (status == QKS_OK)
-        status = findings_of(r->models, r->count, r->training, &t.findings, &a, error);
+        status = findings_of(r->models, r->count, r->training, &t->findings, &t->memory, error);
+    if (status != QKS_OK)
+        table_rows_free(t);
+    return status;
+}
+
+void table_rows_free(table_rows *t)
+{
+    free(t->qk.data);
+    free(t->heads.data);
+    free(t->depth.data);
+    free(t->trajectory.data);
+    free(t->plasticity.data);
+    free(t->findings.data);
+    arena_free(&t->memory);
+    *t = (table_rows){0};
+}
+
+qks_status results_write(const results *r, store *s, const char *folder, qks_error *error)
+{
+    table_rows t;
+    qks_status status = results_rows(r, &t, error);
     if (status == QKS_OK)
         status = write_rows(&t, r->training, s, folder, error);
-    free(t.qk.data);
-    free(t.heads.data);
-    free(t.depth.data);
-    free(t.trajectory.data);
-    free(t.plasticity.data);
-    free(t.findings.data);
-    arena_free(&a);
+    table_rows_free(&t);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef QKS_STUDY_RESULTS_H
 #define QKS_STUDY_RESULTS_H
 
+#include "analysis/findings.h"
 #include "analysis/model.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -43,6 +44,20 @@ QKS_MUST_CHECK qks_status analyze_table(results *r, const qks_qk_row *rows, size
 /* Order, phase and family from a study's table; models that it does not name are refused. */
 QKS_MUST_CHECK qks_status results_order(results *r, const study_row *study, size_t n_study,
                                         qks_error *error);
+
+/* All tables as arrays of rows; strings are the results' or in the arena. */
+typedef struct table_rows {
+    ARRAY_OF(qks_qk_row) qk;
+    ARRAY_OF(qks_head_row) heads;
+    ARRAY_OF(qks_depth_row) depth;
+    ARRAY_OF(qks_trajectory_row) trajectory;
+    ARRAY_OF(qks_plasticity_row) plasticity;
+    finding_list findings;
+    arena memory;
+} table_rows;
+
+QKS_MUST_CHECK qks_status results_rows(const results *r, table_rows *t, qks_error *error);
+void table_rows_free(table_rows *t);
 
 /* qk, heads, depth, trajectory, plasticity, findings as CSV and Parquet in `folder`. */
 QKS_MUST_CHECK qks_status results_write(const results *r, store *s, const char *folder,

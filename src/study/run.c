@@ -2,6 +2,8 @@
 #include "qkscope/run.h"
 
 #include "base/file.h"
+#include "qkscope/figures.h"
+#include "qkscope/report.h"
 #include "qkscope/version.h"
 #include "study/plan.h"
 #include "study/results.h"
@@ -21,6 +23,7 @@ typedef struct run {
     const char *out;
     int lock;
     plan plan;
+    ranks ranks;
     arena memory;
 } run;
 
@@ -55,6 +58,24 @@ static qks_status lock_folder(run *r, qks_error *error)
     if (ftruncate(r->lock, 0) != 0 || pwrite(r->lock, holder, (size_t)length, 0) != length)
         return qks_fail(error, QKS_IO, "cannot write '%s': %s", path, strerror(errno));
     return QKS_OK;
+}
+
+/* What a killed run was writing. Whoever holds the lock is the only writer. */
+static void remove_parts(const char *folder, int depth)
+{
+    arena a = {0};
+    name_list names = {0};
+    qks_status status = folder_list(&a, folder, &names, NULL);
+    for (size_t i = 0; status == QKS_OK && i < names.length; i++) {
+        const char *name = names.data[i], *path = arena_format(&a, "%s/%s", folder, name);
+        size_t length = strlen(name);
+        if (path && *name == '.' && length > 5 && strcmp(name + length - 5, ".part") == 0)
+            file_remove(path);
+        else if (path && depth > 0 && is_folder(path))
+            remove_parts(path, depth - 1);
+    }
+    free(names.data);
+    arena_free(&a);
 }
 
 static qks_status save_resolved(run *r, qks_error *error)
@@ -161,11 +182,15 @@ static json_t *model_facts(const plan_model *m)
     size_t done = 0;
     for (size_t u = 0; u < m->n_units; u++)
         done += m->units[u].done;
-    json_t *facts = json_pack(
-        "{s:s, s:s*, s:s*, s:s, s:s*, s:s, s:s*, s:I, s:I, s:f}", "label", m->model->label, "phase",
-        m->model->phase, "family", m->model->family, "checkpoint", m->model->model, "revision",
-        m->model->revision, "status", m->failure ? "failed" : "done", "reason", m->failure, "units",
-        (json_int_t)m->n_units, "units_done", (json_int_t)done, "seconds", m->seconds);
+    json_t *facts = json_pack("{s:s, s:s*, s:s*, s:s, s:s*, s:s, s:s*, s:I, s:I, s:f}", "label",
+                              m->model->label, "phase", m->model->phase, "family", m->model->family,
+                              "checkpoint", m->model->model, "revision", m->model->revision,
+                              "status",
+                              m->failure           ? "failed"
+                              : done == m->n_units ? "done"
+                                                   : "to do",
+                              "reason", m->failure, "units", (json_int_t)m->n_units, "units_done",
+                              (json_int_t)done, "seconds", m->seconds);
     static const char *const copied[] = {"context",   "documents", "tokens",      "truncated",
                                          "too_short", "not_utf8",  "query_heads", "key_heads",
                                          "layers",    "memory"};
@@ -251,7 +276,7 @@ static qks_status compute_units(run *r, qks_run_report *report, qks_error *error
             total += unit_facts->work;
             before += unit_facts->before ? unit_facts->work : 0;
         }
-    schedule s = {.plan = &r->plan, .events = r->options->events};
+    schedule s = {.plan = &r->plan, .ranks = &r->ranks, .events = r->options->events};
     if (r->options->progress)
         s.progress = progress_start(r->options->progress, "units", total, "tokens");
     progress_skip(s.progress, before);
@@ -259,6 +284,27 @@ static qks_status compute_units(run *r, qks_run_report *report, qks_error *error
     progress_end(s.progress);
     report->units_computed = s.computed;
     return status;
+}
+
+/* Figures and page. What cannot be drawn (no gnuplot) does not undo the tables: the message is
+ * kept, and the run is partly done. */
+static qks_status draw(run *r, qks_run_report *report, qks_error *error)
+{
+    text only = text_new(1 << 16);
+    for (size_t i = 0; i < r->study.figures.length; i++)
+        text_addf(&only, "%s%s", i ? "," : "", r->study.figures.data[i]);
+    qks_figures_options how = {.only = only.length ? text_string(&only) : NULL,
+                               .portraits = r->study.portraits.data,
+                               .n_portraits = r->study.portraits.length,
+                               .threads = r->options->threads};
+    qks_status status = r->study.no_figures ? QKS_OK : qks_figures(r->out, NULL, &how, NULL, error);
+    report->figures = status == QKS_OK && !r->study.no_figures;
+    text_free(&only);
+    if (status != QKS_OK && status != QKS_PARTIAL)
+        return status;
+    qks_status page = qks_report(r->out, NULL, NULL, status == QKS_OK ? error : NULL);
+    report->report = page == QKS_OK;
+    return status == QKS_OK ? page : status;
 }
 
 static qks_status finish(run *r, qks_run_report *report, qks_error *error)
@@ -274,14 +320,16 @@ static qks_status finish(run *r, qks_run_report *report, qks_error *error)
                         r->plan.models[report->models - 1].failure);
     if (status == QKS_OK)
         status = write_tables(r, tables, error);
-    return status;
+    return status == QKS_OK ? draw(r, report, error) : status;
 }
 
 static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
 {
     qks_status status = lock_folder(r, error);
-    if (status == QKS_OK)
+    if (status == QKS_OK) {
+        remove_parts(r->out, 2); /* units/<slug> */
         status = save_resolved(r, error);
+    }
     if (status == QKS_OK)
         status = plan_make(&r->plan, &r->study, r->out, r->options, error);
     if (status == QKS_OK)
@@ -296,6 +344,21 @@ static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
     return QKS_OK;
 }
 
+/* What another rank than 0 does. It leaves the reporting to rank 0, also of its own faults. */
+static qks_status serve(run *r, const char *study_path, qks_error *error)
+{
+    qks_run_options quiet = *r->options;
+    qks_error mine = {QKS_OK, ""};
+    (void)error;
+    quiet.messages = quiet.progress = quiet.events = NULL;
+    r->options = &quiet;
+    bool fine = read_study(r, study_path, &mine) == QKS_OK;
+    r->plan = (plan){.study = &r->study, .options = &quiet, .out = r->out};
+    ranks_serve(&r->ranks, fine ? &r->plan : NULL, mine.message);
+    r->plan = (plan){0};
+    return QKS_OK;
+}
+
 qks_status qks_run(const char *study_path, const qks_run_options *options, qks_run_report *report,
                    qks_error *error)
 {
@@ -303,19 +366,18 @@ qks_status qks_run(const char *study_path, const qks_run_options *options, qks_r
     qks_run_report unused;
     report = report ? report : &unused;
     *report = (qks_run_report){0};
-    int rank = 0, count = 1;
-    qks_status status = ranks_open(&rank, &count, error);
-    if (status == QKS_OK)
-        status = read_study(&r, study_path, error);
-    if (status == QKS_OK && rank == 0) {
+    qks_status status = ranks_open(&r.ranks, error);
+    if (status != QKS_OK)
+        return status;
+    if (r.ranks.rank > 0) {
+        status = serve(&r, study_path, error);
+    } else if ((status = read_study(&r, study_path, error)) == QKS_OK) {
         status = run_rank_0(&r, report, error);
-        report->out = strdup(r.out);
-    } else if (status == QKS_OK) {
-        r.plan = (plan){.study = &r.study, .options = options, .out = r.out};
-        status = ranks_serve(&r.plan, error);
+        if (report != &unused)
+            report->out = strdup(r.out);
     }
     run_close(&r);
-    ranks_close();
+    ranks_close(&r.ranks);
     return status;
 }
 

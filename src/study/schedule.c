@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "capture/unit.h"
 #include "study/local.h"
-#include "study/ranks.h"
 
 #include <string.h>
+#include <time.h>
 
 enum { WAIT_ALONE = 200, WAIT_WITH_RANKS = 5 }; /* milliseconds */
 
@@ -18,7 +18,6 @@ typedef struct running {
     schedule *s;
     size_t model, group; /* the next unit to look at */
     local local;
-    ranks ranks;
 } running;
 
 static plan_unit *unit_at(const running *r, unit_place at)
@@ -105,7 +104,7 @@ static qks_status hear_local(running *r, qks_error *error)
 {
     local_event event = LOCAL_NOTHING;
     unit_place at = {r->local.model, r->local.group};
-    qks_status status = local_step(&r->local, r->ranks.count > 1 ? WAIT_WITH_RANKS : WAIT_ALONE,
+    qks_status status = local_step(&r->local, r->s->ranks->count > 1 ? WAIT_WITH_RANKS : WAIT_ALONE,
                                    &event, error);
     if (status != QKS_OK)
         return status;
@@ -136,36 +135,50 @@ static qks_status hear_ranks(running *r, qks_error *error)
 {
     rank_message m;
     qks_status status = QKS_OK;
-    while (status == QKS_OK && ranks_hear(&r->ranks, &m)) {
+    while (status == QKS_OK && ranks_hear(r->s->ranks, &m)) {
         unit_place at = {m.model, m.group};
         if (m.kind == RANK_PROGRESS)
             progress_add(r->s->progress, m.work);
         else if (m.kind == RANK_DONE && (status = store_unit(r, &m, error)) == QKS_OK)
             unit_done(r, at, m.seconds);
         else if (m.kind == RANK_FAILED)
-            status = model_failed(r, at, m.reason, error);
-        if (status == QKS_OK && m.kind != RANK_PROGRESS) {
+            status = model_failed(r, at, m.bytes, error);
+        if (m.kind == RANK_GONE && m.length && r->s->plan->options->messages)
+            (void)fprintf(r->s->plan->options->messages, "qkscope: rank %d takes no part: %s\n",
+                          m.rank, m.bytes);
+        if (status == QKS_OK && m.kind != RANK_PROGRESS && m.kind != RANK_GONE) {
             unit_place next;
             bool more = next_unit(r, &next);
-            status = ranks_send(&r->ranks, m.rank, more ? next.model : 0, more ? next.group : 0,
-                                more ? key_of(r, next) : NULL, error);
+            ranks_send(r->s->ranks, m.rank, more ? next.model : 0, more ? next.group : 0,
+                       more ? key_of(r, next) : NULL);
         }
         rank_message_free(&m);
     }
     return status;
 }
 
+static void nap(void)
+{
+    const struct timespec while_ranks_work = {.tv_nsec = WAIT_WITH_RANKS * 1000000L};
+    (void)nanosleep(&while_ranks_work, NULL);
+}
+
 qks_status schedule_run(schedule *s, qks_error *error)
 {
     running r = {.s = s};
+    qks_status status = QKS_OK;
     local_open(&r.local);
-    qks_status status = ranks_begin(&r.ranks, error);
+    for (size_t i = 0; i < s->plan->study->n_models; i++)
+        if (s->plan->models[i].failure)
+            tell(&r, "failed", (unit_place){i, 0}, s->plan->models[i].failure);
     while (status == QKS_OK) {
         status = feed_local(&r, error);
-        if (status == QKS_OK && !r.local.busy && r.ranks.at_work == 0)
+        if (status == QKS_OK && !r.local.busy && s->ranks->at_work == 0)
             break;
         if (status == QKS_OK && r.local.busy)
             status = hear_local(&r, error);
+        else
+            nap();
         if (status == QKS_OK)
             status = hear_ranks(&r, error);
         if (status == QKS_OK && plan_stopped(s->plan))

@@ -5,9 +5,11 @@
 
 #include "base/progress.h"
 #include "study/plan.h"
+#include "study/ranks.h"
 
 typedef struct schedule {
     plan *plan;
+    ranks *ranks; /* of rank 0 */
     progress *progress;
     FILE *events;
     size_t computed; /* units, in this run */
@@ -15,13 +17,5 @@ typedef struct schedule {
 
 /* Compute what is missing. Units of models that fail stay undone, and the models are marked. */
 QKS_MUST_CHECK qks_status schedule_run(schedule *s, qks_error *error);
-
-/* ---- ranks ---- */
-/* Is this process one of several under mpirun? Starts MPI if so. */
-QKS_MUST_CHECK qks_status ranks_open(int *rank, int *count, qks_error *error);
-void ranks_close(void);
-
-/* What a rank other than 0 does: units as rank 0 hands them out, until there are no more. */
-QKS_MUST_CHECK qks_status ranks_serve(plan *p, qks_error *error);
 
 #endif

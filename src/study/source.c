@@ -47,7 +47,7 @@ static const char *mismatch(const unit_info *a, const unit_info *b)
     if (a->layers != b->layers || a->q_heads != b->q_heads || a->kv_heads != b->kv_heads ||
         a->d != b->d)
         return "the model's shape";
-    if (a->n_buckets != b->n_buckets || a->bucket_size != b->bucket_size || a->pairs != b->pairs)
+    if (a->bucket_size != b->bucket_size || a->pairs != b->pairs)
         return "the position buckets";
     if (!same_numbers(a->rope, b->rope, (size_t)a->layers * sizeof *a->rope))
         return "which layers have RoPE";
@@ -160,8 +160,11 @@ static qks_status units_finish(source *s, const source_options *options, qks_err
                             "unit files '%s' and '%s' of model '%s' differ in %s; they are not "
                             "parts of one run",
                             first->file.path, s->units[i].file.path, model, difference);
-        if (s->units[i].info.context > s->info.context)
-            s->info.context = s->units[i].info.context;
+        const unit_info *other = &s->units[i].info;
+        if (other->context > s->info.context)
+            s->info.context = other->context;
+        if (other->n_buckets > s->info.n_buckets) /* its documents are longer */
+            s->info.n_buckets = other->n_buckets;
     }
     qks_status status = join_groups(s, error);
     return status == QKS_OK ? units_take_options(s, options, error) : status;
@@ -211,16 +214,54 @@ static qks_status add_unit(opening *o, const char *path, qks_error *error)
     }
     s->units = grown;
     s->units[s->n_units++] = u;
-    return QKS_OK;
+    unit *added = &s->units[s->n_units - 1];
+    added->file.path = arena_string(&s->memory, path); /* ours: the caller's may go */
+    return added->file.path ? QKS_OK : out_of_memory(error, "unit files");
+}
+
+/* Every unit file in a folder and its folders, as capture and run leave them. */
+static qks_status add_units(opening *o, const char *folder, int depth, qks_error *error)
+{
+    arena a = {0};
+    name_list names = {0};
+    qks_status status = folder_list(&a, folder, &names, error);
+    for (size_t i = 0; status == QKS_OK && i < names.length; i++) {
+        const char *path = arena_format(&a, "%s/%s", folder, names.data[i]);
+        if (!path)
+            status = out_of_memory(error, "unit files");
+        else if (depth > 0 && is_folder(path))
+            status = add_units(o, path, depth - 1, error);
+        else if (unit_is(path))
+            status = add_unit(o, path, error);
+    }
+    free(names.data);
+    arena_free(&a);
+    return status;
+}
+
+/* PATH/units, if it is there and all pairs are not asked for: those need the vectors. */
+static const char *units_folder(const opening *o, const char *path, arena *a)
+{
+    const char *folder = arena_format(a, "%s/units", path);
+    return folder && is_folder(folder) && o->options->pairs != PAIRS_ALL ? folder : NULL;
+}
+
+static qks_status add_folder(opening *o, const char *path, qks_error *error)
+{
+    arena a = {0};
+    const char *units = units_folder(o, path, &a);
+    source *s = NULL;
+    qks_status status = units ? add_units(o, units, 1, error) : add_source(o, &s, error);
+    if (status == QKS_OK && !units)
+        status = source_open_dataset(s, path, o->options, error);
+    arena_free(&a);
+    return status;
 }
 
 static qks_status add_input(opening *o, const char *path, qks_error *error)
 {
-    if (is_folder(path)) {
-        source *s = NULL;
-        qks_status status = add_source(o, &s, error);
-        return status == QKS_OK ? source_open_dataset(s, path, o->options, error) : status;
-    }
+    if (is_folder(path))
+        return add_folder(o, path, error);
     if (unit_is(path))
         return add_unit(o, path, error);
     if (!is_file(path))
@@ -258,6 +299,8 @@ qks_status sources_open(source ***sources, size_t *count, store *s, const char *
     for (size_t i = 0; status == QKS_OK && i < o.list.length; i++)
         if (o.list.data[i]->units)
             status = units_finish(o.list.data[i], options, error);
+    if (status == QKS_OK && o.list.length == 0)
+        status = qks_fail(error, QKS_MISSING, "'%s' holds no unit files", paths[0]);
     if (status == QKS_OK)
         status = check_names(&o, error);
     if (status != QKS_OK) {

@@ -2,6 +2,7 @@
 #include "study/study.h"
 
 #include "base/file.h"
+#include "qkscope/names.h"
 #include "study/source.h"
 
 #include <errno.h>
@@ -18,17 +19,29 @@ enum {
     MODELS_MAX = 10000,
     SCALING_MAX = 1 << 16,
     NAME_LONGEST = 300,
-    KEY_LONGEST = 64,
+    KEYS_MAX = 32,    /* of a mapping */
+    FAULTS_MAX = 100, /* shown; the rest is counted */
 };
 
 typedef struct reader {
     study *s;
     yaml_document_t *document;
+    const yaml_node_t *root;
     text *faults;
     size_t count; /* faults so far */
 } reader;
 
 /* ---- faults ---- */
+
+static void fault_at(reader *r, size_t line, size_t column, const char *message)
+{
+    if (r->count < FAULTS_MAX)
+        text_addf(r->faults, "%s:%zu:%zu: %s\n", r->s->path, line, column, message);
+    else if (r->count == FAULTS_MAX)
+        text_addf(r->faults, "%s: more faults than %d; the rest is not shown\n", r->s->path,
+                  FAULTS_MAX);
+    r->count++;
+}
 
 static void fault(reader *r, const yaml_node_t *at, const char *format, ...) QKS_PRINTF(3, 4);
 
@@ -39,38 +52,24 @@ static void fault(reader *r, const yaml_node_t *at, const char *format, ...)
     va_start(values, format);
     (void)vsnprintf(message, sizeof message, format, values);
     va_end(values);
-    size_t line = at ? at->start_mark.line + 1 : 1, column = at ? at->start_mark.column + 1 : 1;
-    text_addf(r->faults, "%s:%zu:%zu: %s\n", r->s->path, line, column, message);
-    r->count++;
-}
-
-/* ---- did you mean ---- */
-
-static size_t edit_distance(const char *a, const char *b)
-{
-    size_t row[KEY_LONGEST + 1], n = strlen(b);
-    if (n > KEY_LONGEST || strlen(a) > KEY_LONGEST)
-        return KEY_LONGEST;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            best = row[j] + 1 < best ? row[j] + 1 : best;
-            row[j] = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-        }
-    }
-    return row[n];
+    for (char *c = message; *c; c++) /* a value's line breaks are no lines of the message */
+        *c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
+    fault_at(r, at ? at->start_mark.line + 1 : 1, at ? at->start_mark.column + 1 : 1, message);
 }
 
 /* ---- values ---- */
 
+static bool has_nul(const yaml_node_t *node)
+{
+    return node->type == YAML_SCALAR_NODE &&
+           memchr(node->data.scalar.value, '\0', node->data.scalar.length);
+}
+
+/* NULL: no scalar, or one that C would read only a part of. */
 static const char *scalar(const yaml_node_t *node)
 {
-    return node->type == YAML_SCALAR_NODE ? (const char *)node->data.scalar.value : NULL;
+    bool fine = node->type == YAML_SCALAR_NODE && !has_nul(node);
+    return fine ? (const char *)node->data.scalar.value : NULL;
 }
 
 static bool is_null(const yaml_node_t *node)
@@ -83,10 +82,10 @@ static bool is_null(const yaml_node_t *node)
 static void take_text(reader *r, const yaml_node_t *node, void *place)
 {
     const char *value = scalar(node);
-    if (!value || is_null(node))
-        fault(r, node, "a text is wanted here");
-    else if (strlen(value) != node->data.scalar.length)
+    if (has_nul(node))
         fault(r, node, "a text may not hold the character NUL");
+    else if (!value || is_null(node))
+        fault(r, node, "a text is wanted here");
     else
         *(const char **)place = arena_string(&r->s->memory, value);
 }
@@ -104,9 +103,9 @@ static void take_count(reader *r, const yaml_node_t *node, void *place)
 {
     const char *value = scalar(node);
     int64_t number = 0;
-    if (!value || !whole_number(value, &number) || number < 1)
-        fault(r, node, "a whole number of at least 1 is wanted here%s%s%s", value ? ", not '" : "",
-              value ? value : "", value ? "'" : "");
+    if (!value || !whole_number(value, &number) || number < 1 || number > INT32_MAX)
+        fault(r, node, "a whole number from 1 to %d is wanted here%s%.60s%s", INT32_MAX,
+              value ? ", not '" : "", value ? value : "", value ? "'" : "");
     else
         *(int64_t *)place = number;
 }
@@ -254,6 +253,8 @@ static json_t *json_of(reader *r, const yaml_node_t *node, int depth)
         return list;
     }
     const char *value = scalar(node);
+    if (!value)
+        return NULL;
     bool plain = node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE, flag = false;
     int64_t number = 0;
     char *end = NULL;
@@ -292,13 +293,10 @@ typedef struct key {
 
 static void unknown_key(reader *r, const yaml_node_t *at, const char *name, const key *keys)
 {
-    const char *near = NULL;
-    size_t least = strlen(name) / 3 + 2;
-    for (; keys->name; keys++)
-        if (edit_distance(name, keys->name) < least) {
-            least = edit_distance(name, keys->name);
-            near = keys->name;
-        }
+    const char *names[KEYS_MAX + 1] = {NULL};
+    for (size_t i = 0; keys[i].name; i++)
+        names[i] = keys[i].name;
+    const char *near = qks_nearest(name, names);
     if (near)
         fault(r, at, "there is no key '%.60s' here; did you mean '%s'?", name, near);
     else
@@ -307,7 +305,7 @@ static void unknown_key(reader *r, const yaml_node_t *at, const char *name, cons
 
 static void take_mapping(reader *r, const yaml_node_t *node, const key *keys, void *base)
 {
-    bool seen[32] = {false};
+    bool seen[KEYS_MAX] = {false};
     if (node->type != YAML_MAPPING_NODE) {
         fault(r, node, "a mapping (key: value) is wanted here");
         return;
@@ -416,8 +414,7 @@ static void take_models(reader *r, const yaml_node_t *node, void *place)
     for (size_t i = 0; i < count; i++) {
         const yaml_node_t *entry = yaml_document_get_node(r->document,
                                                           node->data.sequence.items.start[i]);
-        s->models[i] = (study_model){.full_attention_only = -1,
-                                     .line = (int)entry->start_mark.line + 1};
+        s->models[i] = (study_model){.full_attention_only = -1};
         take_mapping(r, entry, ONE_MODEL_KEYS, &s->models[i]);
     }
 }
@@ -456,44 +453,75 @@ static void inherit(study *s)
     }
 }
 
-static void model_fault(reader *r, const study_model *m, const char *what, const char *name)
+/* The value of a key of a mapping; NULL: it has none. */
+static const yaml_node_t *value_of(const reader *r, const yaml_node_t *mapping, const char *name)
 {
-    text_addf(r->faults, "%s:%d:1: %s '%.60s'\n", r->s->path, m->line, what, name);
-    r->count++;
+    if (!mapping || mapping->type != YAML_MAPPING_NODE)
+        return NULL;
+    for (yaml_node_pair_t *p = mapping->data.mapping.pairs.start;
+         p < mapping->data.mapping.pairs.top; p++) {
+        const char *word = scalar(yaml_document_get_node(r->document, p->key));
+        if (word && strcmp(word, name) == 0)
+            return yaml_document_get_node(r->document, p->value);
+    }
+    return NULL;
 }
+
+static const yaml_node_t *item_of(const reader *r, const yaml_node_t *list, size_t i)
+{
+    return yaml_document_get_node(r->document, list->data.sequence.items.start[i]);
+}
+
+static bool has_model(const study *s, const char *label)
+{
+    for (size_t i = 0; i < s->n_models; i++)
+        if (s->models[i].label && strcmp(s->models[i].label, label) == 0)
+            return true;
+    return false;
+}
+
+static void check_portraits(reader *r)
+{
+    const yaml_node_t *list = value_of(r, r->root, "portraits");
+    size_t count = list && list->type == YAML_SEQUENCE_NODE
+                       ? (size_t)(list->data.sequence.items.top - list->data.sequence.items.start)
+                       : 0;
+    if (r->s->n_models && count > r->s->n_models) {
+        fault(r, list, "portraits: %zu of %zu models", count, r->s->n_models);
+        return;
+    }
+    for (size_t i = 0; i < count && r->s->n_models; i++) {
+        const char *label = scalar(item_of(r, list, i));
+        if (label && !has_model(r->s, label))
+            fault(r, item_of(r, list, i), "portraits: no model is called '%.60s'", label);
+    }
+}
+
+typedef char slug[SLUG_SIZE];
 
 static void check_models(reader *r)
 {
-    const study *s = r->s;
-    for (size_t i = 0; i < s->n_models; i++) {
+    study *s = r->s;
+    const yaml_node_t *list = value_of(r, r->root, "models");
+    slug *slugs = arena_alloc(&s->memory, s->n_models, sizeof *slugs);
+    for (size_t i = 0; slugs && i < s->n_models; i++) {
         const study_model *m = &s->models[i];
+        const yaml_node_t *entry = item_of(r, list, i), *at = value_of(r, entry, "label");
         if (!m->model)
-            model_fault(r, m, "no model is given for", m->label ? m->label : "?");
+            fault(r, entry, "no model is given for '%.60s'", m->label ? m->label : "?");
         if (!m->label)
             continue;
         if (*m->label == '\0' || strlen(m->label) > NAME_LONGEST)
-            model_fault(r, m, "a label has 1 to 300 bytes, not this", m->label);
-        if (m->max_length > INT32_MAX)
-            model_fault(r, m, "max_length is too large for", m->label);
-        char mine[SLUG_SIZE], other[SLUG_SIZE];
-        slug_of(m->label, mine);
-        for (size_t j = 0; j < i; j++) {
-            if (!s->models[j].label)
-                continue;
-            slug_of(s->models[j].label, other);
-            if (strcmp(s->models[j].label, m->label) == 0)
-                model_fault(r, m, "two models have the label", m->label);
-            else if (strcmp(mine, other) == 0)
-                model_fault(r, m, "two labels give the same folder name; change", m->label);
-        }
-    }
-    for (size_t i = 0; i < s->portraits.length; i++) {
-        bool known = false;
-        for (size_t j = 0; j < s->n_models; j++)
-            known = known ||
-                    (s->models[j].label && strcmp(s->models[j].label, s->portraits.data[i]) == 0);
-        if (!known)
-            fault(r, NULL, "portraits: no model is called '%.60s'", s->portraits.data[i]);
+            fault(r, at, "a label has 1 to %d bytes, not %zu", NAME_LONGEST, strlen(m->label));
+        slug_of(m->label, slugs[i]);
+        size_t j = 0;
+        while (j < i && strcmp(slugs[j], slugs[i]) != 0)
+            j++;
+        if (j < i && s->models[j].label && strcmp(s->models[j].label, m->label) == 0)
+            fault(r, at, "two models have the label '%.60s'", m->label);
+        else if (j < i)
+            fault(r, at, "labels '%.60s' and '%.60s' give the same folder name; change one",
+                  s->models[j].label, m->label);
     }
 }
 
@@ -505,64 +533,119 @@ static void check_text(reader *r)
     if (s->text.path[0] != '/')
         s->text.path = arena_format(&s->memory, "%s/%s", s->folder, s->text.path);
     if (s->text.path && !is_file(s->text.path) && !is_folder(s->text.path))
-        fault(r, NULL, "text: there is no '%s'", s->text.path);
+        fault(r, value_of(r, value_of(r, r->root, "text"), "path"), "text: there is no '%s'",
+              s->text.path);
 }
 
 /* ---- reading ---- */
 
-static bool node_in_bounds(yaml_document_t *document, int number, int depth, size_t *visits)
+/* Aliases are followed as often as they are written, so that a small file cannot ask for much. */
+static bool node_in_bounds(reader *r, int number, int depth, size_t *visits)
 {
-    const yaml_node_t *node = yaml_document_get_node(document, number);
-    if (depth > DEPTH_MAX || ++*visits > STUDY_MAX)
-        return false;
-    if (node->type == YAML_SEQUENCE_NODE) {
+    const yaml_node_t *node = yaml_document_get_node(r->document, number);
+    if (depth > DEPTH_MAX)
+        fault(r, node, "this is nested too deeply");
+    else if (++*visits > STUDY_MAX)
+        fault(r, node, "aliases multiply to more than %d values", STUDY_MAX);
+    bool fine = depth <= DEPTH_MAX && *visits <= STUDY_MAX;
+    if (node->type == YAML_SEQUENCE_NODE)
         for (yaml_node_item_t *i = node->data.sequence.items.start;
-             i < node->data.sequence.items.top; i++)
-            if (!node_in_bounds(document, *i, depth + 1, visits))
-                return false;
-    } else if (node->type == YAML_MAPPING_NODE) {
-        for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
-             p++)
-            if (!node_in_bounds(document, p->key, depth + 1, visits) ||
-                !node_in_bounds(document, p->value, depth + 1, visits))
-                return false;
-    }
-    return true;
+             fine && i < node->data.sequence.items.top; i++)
+            fine = node_in_bounds(r, *i, depth + 1, visits);
+    if (node->type == YAML_MAPPING_NODE)
+        for (yaml_node_pair_t *p = node->data.mapping.pairs.start;
+             fine && p < node->data.mapping.pairs.top; p++)
+            fine = node_in_bounds(r, p->key, depth + 1, visits) &&
+                   node_in_bounds(r, p->value, depth + 1, visits);
+    return fine;
 }
 
 static void read_document(reader *r)
 {
-    yaml_node_t *root = yaml_document_get_root_node(r->document);
     size_t visits = 0;
-    if (!root)
+    r->root = yaml_document_get_root_node(r->document);
+    if (!r->root)
         fault(r, NULL, "the file is empty");
-    else if (!node_in_bounds(r->document, 1, 0, &visits))
-        fault(r, root, "nested deeper than %d levels, or aliases that multiply", DEPTH_MAX);
-    else {
-        take_mapping(r, root, STUDY_KEYS, r->s);
+    else if (node_in_bounds(r, 1, 0, &visits)) {
+        take_mapping(r, r->root, STUDY_KEYS, r->s);
         inherit(r->s);
         check_models(r);
+        check_portraits(r);
         check_text(r);
     }
+}
+
+/* What libyaml says. It has no place for bytes that are no text at all, but their offset. */
+static void syntax_fault(reader *r, const yaml_parser_t *parser, const char *bytes, size_t length)
+{
+    size_t line = parser->problem_mark.line + 1, column = parser->problem_mark.column + 1;
+    if (parser->error == YAML_READER_ERROR) {
+        line = column = 1;
+        for (size_t i = 0; i < parser->problem_offset && i < length; i++) {
+            column = bytes[i] == '\n' ? 1 : column + 1;
+            line += bytes[i] == '\n';
+        }
+    }
+    fault_at(r, line, column, parser->problem ? parser->problem : "this is not YAML");
+}
+
+/* A study is one document: what stands after it would be read by nobody. */
+static void check_end(reader *r, yaml_parser_t *parser)
+{
+    yaml_document_t rest;
+    if (!yaml_parser_load(parser, &rest))
+        return;
+    const yaml_node_t *root = yaml_document_get_root_node(&rest);
+    if (root)
+        fault(r, root, "a second document begins here; a study is one");
+    yaml_document_delete(&rest);
+}
+
+/* libyaml needs the square of the depth in time, so that is looked at before the whole is read.
+ * Other faults are left to the reading. */
+static bool is_shallow(reader *r, const char *bytes, size_t length)
+{
+    yaml_parser_t parser;
+    bool more = true, fine = true;
+    if (!yaml_parser_initialize(&parser)) {
+        fault(r, NULL, "out of memory");
+        return false;
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);
+    for (int depth = 0; more && fine;) {
+        yaml_event_t event;
+        more = yaml_parser_parse(&parser, &event) && event.type != YAML_STREAM_END_EVENT;
+        depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        fine = depth <= DEPTH_MAX + 1;
+        if (!fine)
+            fault_at(r, event.start_mark.line + 1, event.start_mark.column + 1,
+                     "this is nested too deeply");
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    return fine;
 }
 
 static void parse(reader *r, const char *bytes, size_t length)
 {
     yaml_parser_t parser;
     yaml_document_t document;
+    if (!is_shallow(r, bytes, length))
+        return;
     if (!yaml_parser_initialize(&parser)) {
         fault(r, NULL, "out of memory");
         return;
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)bytes, length);
     if (!yaml_parser_load(&parser, &document)) {
-        text_addf(r->faults, "%s:%zu:%zu: %s\n", r->s->path, parser.problem_mark.line + 1,
-                  parser.problem_mark.column + 1,
-                  parser.problem ? parser.problem : "this is not YAML");
-        r->count++;
+        syntax_fault(r, &parser, bytes, length);
     } else {
         r->document = &document;
         read_document(r);
+        if (r->root)
+            check_end(r, &parser);
+        r->document = NULL;
         yaml_document_delete(&document);
     }
     yaml_parser_delete(&parser);
@@ -574,8 +657,11 @@ qks_status study_read(study *s, const char *path, text *faults, qks_error *error
     size_t length = 0;
     *s = (study){.defaults = {.full_attention_only = -1}};
     qks_status status = file_get(path, STUDY_MAX, &bytes, &length, error);
-    if (status != QKS_OK)
-        return qks_fail(error, QKS_USAGE, "%s", error ? error->message : "");
+    if (status != QKS_OK) {
+        if (error)
+            error->status = QKS_USAGE;
+        return QKS_USAGE;
+    }
     const char *slash = strrchr(path, '/');
     s->path = arena_string(&s->memory, path);
     s->folder = slash ? arena_copy(&s->memory, path, (size_t)(slash - path)) : ".";
@@ -645,26 +731,49 @@ qks_capture_options study_capture_options(const study *s, const study_model *m)
 /* ---- printing ---- */
 
 /* JSON strings are YAML strings. */
-static void print_text(text *out, const char *name, const char *value)
+static void print_item(text *out, const char *before, const char *value)
 {
     json_t *string = value ? json_string(value) : NULL;
     char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
     if (quoted)
-        text_addf(out, ", %s: %s", name, quoted);
+        text_addf(out, "%s%s", before, quoted);
     free(quoted);
     json_decref(string);
 }
 
-static void print_model(const study_model *m, text *out)
+static void print_text(text *out, const char *name, const char *value)
+{
+    char before[64];
+    (void)snprintf(before, sizeof before, ", %s: ", name);
+    print_item(out, before, value);
+}
+
+/* A path that holds from any folder; a name of the hub stays as it is. */
+static void print_path(text *out, const char *name, const char *path)
+{
+    char *whole = path ? realpath(path, NULL) : NULL;
+    print_text(out, name, whole ? whole : path);
+    free(whole);
+}
+
+static void print_list(text *out, const char *name, const string_list *list)
+{
+    text_addf(out, "%s: [", name);
+    for (size_t i = 0; i < list->length; i++)
+        print_item(out, i ? ", " : "", list->data[i]);
+    text_add(out, "]\n");
+}
+
+static void print_model(study *s, const study_model *m, text *out)
 {
     text_add(out, "  - {full_attention_only: ");
     text_add(out, m->full_attention_only == 1 ? "true" : "false");
     print_text(out, "label", m->label);
     print_text(out, "phase", m->phase);
     print_text(out, "family", m->family);
-    print_text(out, "model", m->model);
+    print_path(out, "model", m->revision ? m->model : seen_from_here(s, m->model));
     print_text(out, "revision", m->revision);
-    print_text(out, "tokenizer", m->tokenizer);
+    print_path(out, "tokenizer", m->tokenizer ? seen_from_here(s, m->tokenizer) : NULL);
     if (m->max_length)
         text_addf(out, ", max_length: %lld", (long long)m->max_length);
     if (m->rope_theta > 0)
@@ -674,13 +783,13 @@ static void print_model(const study_model *m, text *out)
     text_add(out, "}\n");
 }
 
-void study_print(const study *s, text *out)
+void study_print(study *s, text *out)
 {
     text_addf(out, "kind: %s\n", s->training ? "training" : "models");
     text name = text_new(STUDY_MAX), block = text_new(STUDY_MAX);
     print_text(&name, "name", s->name);
     text_addf(out, "%s\n", text_string(&name) + 2);
-    print_text(&block, "path", s->text.path);
+    print_path(&block, "path", s->text.path);
     print_text(&block, "column", s->text.column);
     print_text(&block, "id", s->text.id);
     text_addf(out, "text: {%s", text_string(&block) + 2);
@@ -710,9 +819,13 @@ void study_print(const study *s, text *out)
     text_addf(out, "%s, pre_rope: %s, no_special: %s}\nmodels:\n", text_string(&block),
               s->capture.pre_rope ? "true" : "false", s->capture.no_special ? "true" : "false");
     for (size_t i = 0; i < s->n_models; i++)
-        print_model(&s->models[i], out);
+        print_model(s, &s->models[i], out);
+    if (s->portraits.length)
+        print_list(out, "portraits", &s->portraits);
     if (s->no_figures)
         text_add(out, "figures: none\n");
+    else if (s->figures.length)
+        print_list(out, "figures", &s->figures);
     text_free(&name);
     text_free(&block);
 }

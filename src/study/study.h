@@ -22,7 +22,6 @@ typedef struct study_model {
     double rope_theta;
     const char *rope_scaling;    /* JSON */
     int64_t full_attention_only; /* -1: not said */
-    int line;                    /* in the file, for messages */
 } study_model;
 
 typedef ARRAY_OF(const char *) string_list;
@@ -58,8 +57,8 @@ typedef struct study {
 QKS_MUST_CHECK qks_status study_read(study *s, const char *path, text *faults, qks_error *error);
 void study_close(study *s);
 
-/* The study with all defaults filled in, as YAML. */
-void study_print(const study *s, text *out);
+/* The study with all defaults filled in and whole paths, as YAML: a study file for any folder. */
+void study_print(study *s, text *out);
 
 /* What the engine is told for one model: strings live as long as the study. */
 qks_capture_options study_capture_options(const study *s, const study_model *m);

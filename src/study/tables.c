@@ -128,6 +128,14 @@ static const field finding_fields[] = {
 const record FINDINGS_TABLE = {"findings", sizeof(ROW), COUNT(finding_fields), finding_fields};
 
 #undef ROW
+#define ROW qks_collage_row
+static const field collage_fields[] = {
+    TEXT(model, true),       INTEGER(layer, true), INTEGER(head, true), TEXT(side, true),
+    INTEGER(position, true), REAL(pc0, true),      REAL(pc1, true),
+};
+const record COLLAGE_TABLE = {"collage", sizeof(ROW), COUNT(collage_fields), collage_fields};
+
+#undef ROW
 #define ROW study_row
 static const field study_fields[] = {
     INTEGER(order, false), TEXT(model, true),       TEXT(phase, false),       TEXT(family, false),

@@ -13,6 +13,7 @@ extern const record TRAJECTORY_TABLE; /* of a training study; its third column i
 extern const record MODELS_TABLE;     /* the same of a study of models: the column is `family` */
 extern const record PLASTICITY_TABLE;
 extern const record FINDINGS_TABLE;
+extern const record COLLAGE_TABLE;
 
 /* What a study file says of each model, as a table: order, phase, family, shape. */
 typedef struct study_row {

@@ -4,8 +4,18 @@
 #include "store/store.h"
 
 #include <cblas.h>
+#include <ggml.h>
 #include <jansson.h>
+#include <oniguruma.h>
 #include <stdio.h>
+#include <utf8proc.h>
+#include <yaml.h>
+
+#ifdef QKS_HAVE_MPI
+#define MPI_NAME "yes"
+#else
+#define MPI_NAME "no"
+#endif
 
 #ifndef QKS_GIT_REVISION
 #define QKS_GIT_REVISION ""
@@ -24,18 +34,30 @@ const char *qks_revision(void)
 const qks_part *qks_parts(size_t *count)
 {
     static qks_part parts[] = {
+        {"ggml", NULL, "tensors and devices"},
         {"DuckDB", NULL, "Parquet, CSV, JSON, SQL"},
         {"OpenBLAS", NULL, "matrix products, eigenvalues"},
         {"jansson", NULL, "JSON"},
+        {"libyaml", NULL, "study files"},
+        {"Oniguruma", NULL, "regular expressions"},
+        {"utf8proc", NULL, "Unicode"},
         {"OpenMP", NULL, "threads"},
+        {"MPI", NULL, "ranks"},
     };
     static char openmp[16], blas[64];
     (void)snprintf(openmp, sizeof openmp, "%d", _OPENMP);
     (void)sscanf(openblas_get_config(), "OpenBLAS %63s", blas);
-    parts[0].version = store_version();
-    parts[1].version = blas;
-    parts[2].version = jansson_version_str();
-    parts[3].version = openmp;
+    const char *const versions[] = {ggml_version(),
+                                    store_version(),
+                                    blas,
+                                    jansson_version_str(),
+                                    yaml_get_version_string(),
+                                    onig_version(),
+                                    utf8proc_version(),
+                                    openmp,
+                                    MPI_NAME};
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        parts[i].version = versions[i];
     *count = sizeof parts / sizeof *parts;
     return parts;
 }

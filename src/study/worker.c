@@ -114,6 +114,7 @@ qks_status qks_worker(qks_error *error)
     json_t *first = NULL; /* the options point into it */
     qks_status status = QKS_OK;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* no worker outlives its study */
+    (void)signal(SIGINT, SIG_IGN);          /* a terminal's Ctrl-C is for the study to answer */
     for (ssize_t n; status == QKS_OK && (n = getline(&line, &room, stdin)) > 0;) {
         json_t *request = json_loadb(line, (size_t)n, 0, NULL);
         if (!request)

@@ -427,16 +427,44 @@ static void test_unstable(void **state)
     end(&h);
 }
 
+/* Two documents along lines at an angle to either side of x0: PC0 is x0, and without one of them it
+ * is the other's line. spec: unstable beyond cos 0.9, which is 25.8 degrees. */
+static void test_stable_up_to_an_angle(void **state)
+{
+    (void)state;
+    static const struct {
+        double degrees;
+        int64_t stable;
+    } cases[] = {{0, 1}, {20, 1}, {25.5, 1}, {26.2, 0}, {40, 0}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        head_data h = {.groups = 2};
+        double angle = cases[i].degrees * acos(-1) / 180;
+        for (int g = 0; g < 2; g++) {
+            double x[20];
+            for (size_t t = 0; t < 10; t++) {
+                double along = (double)t - 4.5;
+                x[2 * t] = along * cos(angle);
+                x[2 * t + 1] = along * sin(g ? -angle : angle);
+            }
+            h.q[g] = moments_of(2, 10, x, NULL);
+            h.k[g] = moments_of(2, 10, x, NULL);
+        }
+        run(&h, 2, 2);
+        assert_int_equal(h.result.row.stable, cases[i].stable);
+        end(&h);
+    }
+}
+
 static void test_top_pcs(void **state)
 {
     (void)state;
     /* x0 has the variance, x1 the queries' drift, x2 the keys' */
     double x_q[ROWS * D], x_k[ROWS * D];
     uint64_t seed = 8;
-    for (int i = 0; i < ROWS; i++) {
-        x_q[i * D] = 100 * (i % 2 ? 1 : -1), x_k[i * D] = 100 * (i % 2 ? -1 : 1);
-        x_q[i * D + 1] = i, x_k[i * D + 1] = 3 * noise(&seed);
-        x_q[i * D + 2] = noise(&seed), x_k[i * D + 2] = 0.1 * i;
+    for (size_t i = 0; i < ROWS; i++) {
+        x_q[i * D] = i % 2 ? 100 : -100, x_k[i * D] = i % 2 ? -100 : 100;
+        x_q[i * D + 1] = (double)i, x_k[i * D + 1] = 3 * noise(&seed);
+        x_q[i * D + 2] = noise(&seed), x_k[i * D + 2] = 0.1 * (double)i;
     }
     head_data h = {.groups = 1};
     h.q[0] = moments_of(D, ROWS, x_q, NULL);
@@ -462,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_one_group_with_rows_has_no_errors),
         cmocka_unit_test(test_keys_in_one_group_only),
         cmocka_unit_test(test_unstable),
+        cmocka_unit_test(test_stable_up_to_an_angle),
         cmocka_unit_test(test_top_pcs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

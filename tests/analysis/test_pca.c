@@ -281,7 +281,8 @@ static void test_large_mean(void **state)
     uint64_t seed = 3;
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < N * D; i++) {
-            double x = 1e-3 * (noise(&seed) + (i % D == s ? (i / D) * 2.0 / N : 0));
+            int t = i / D;
+            double x = 1e-3 * (noise(&seed) + (i % D == s ? t * 2.0 / N : 0));
             far[s][i] = 1e8 * (i % D == 2 ? -1 : 1) + x;
             near_zero[s][i] = far[s][i] - 1e8 * (i % D == 2 ? -1 : 1); /* exact */
         }
@@ -308,12 +309,12 @@ static void test_large_mean(void **state)
 
 /* ---- the drift plane ---- */
 
-static drift_plane plane_of(pca *p, const moments *q, const moments *k, double *axes)
+enum { AXIS = 8 }; /* room for an axis */
+
+static void find_plane(drift_plane *plane, pca *p, const moments *q, const moments *k)
 {
     qks_error error;
-    drift_plane plane = {.a = axes, .b = axes + q->d};
-    assert_ok(drift_plane_of(&plane, p, q, k, false, &error), &error);
-    return plane;
+    assert_ok(drift_plane_of(plane, p, q, k, false, &error), &error);
 }
 
 /* Queries (2t, 0), keys at (0, 5): a = (1, 0); delta = (2t, -5), so b = (0, -1). Pooled variance
@@ -325,8 +326,9 @@ static void test_plane_by_hand(void **state)
     moments *q = moments_of(2, 4, x_q, NULL), *k = moments_of(2, 4, x_k, NULL);
     pca p;
     run(&p, 2, q, k, NULL);
-    double axes[4];
-    drift_plane plane = plane_of(&p, q, k, axes);
+    double a[AXIS], b[AXIS];
+    drift_plane plane = {.a = a, .b = b};
+    find_plane(&plane, &p, q, k);
     assert_true(plane.has_a && plane.has_b);
     assert_near(plane.a[0], 1, NEAR);
     assert_near(plane.a[1], 0, NEAR);
@@ -351,7 +353,7 @@ static void test_plane_by_hand(void **state)
 static void test_drift_lemma(void **state)
 {
     (void)state;
-    enum { D = 8, N_Q = 500, N_K = 300, N = N_Q + N_K };
+    enum { D = AXIS, N_Q = 500, N_K = 300, N = N_Q + N_K };
     static double x[N * D];
     static int32_t t[N];
     uint64_t seed = 11;
@@ -360,11 +362,12 @@ static void test_drift_lemma(void **state)
         for (int j = 0; j < D; j++)
             x[i * D + j] = 5 * noise(&seed) + sin(j + (i < N_Q)) * t[i] / 200 + 30 * cos(j);
     }
-    moments *q = moments_of(D, N_Q, x, t), *k = moments_of(D, N_K, x + N_Q * D, t + N_Q);
+    moments *q = moments_of(D, N_Q, x, t), *k = moments_of(D, N_K, x + (size_t)N_Q * D, t + N_Q);
     pca p;
     run(&p, D, q, k, NULL);
-    double axes[2 * D];
-    drift_plane plane = plane_of(&p, q, k, axes);
+    double a[AXIS], b[AXIS];
+    drift_plane plane = {.a = a, .b = b};
+    find_plane(&plane, &p, q, k);
     long double mean_t = 0, along[D + 1] = {0};
     for (int i = 0; i < N; i++)
         mean_t += (long double)t[i] / N;
@@ -419,8 +422,9 @@ static void test_nothing_beside_the_drift(void **state)
         moments *q = moments_of(3, 4, x_q, NULL), *k = moments_of(3, 4, x_k, NULL);
         pca p;
         run(&p, 3, q, k, NULL);
-        double axes[6];
-        drift_plane plane = plane_of(&p, q, k, axes);
+        double a[AXIS], b[AXIS];
+        drift_plane plane = {.a = a, .b = b};
+        find_plane(&plane, &p, q, k);
         assert_near(plane.a[axis], 1, NEAR);
         assert_near(plane.b[axis], 0, NEAR);
         assert_near(dot(3, plane.b, plane.b), 1, NEAR);
@@ -440,18 +444,19 @@ static void test_no_plane(void **state)
     moments *q = moments_of(1, 4, x, NULL), *none = moments_of(1, 0, NULL, NULL);
     moments *two = moments_of(2, 2, x, NULL), *no_keys = moments_of(2, 0, NULL, NULL);
     pca p;
-    double axes[4];
+    double a[AXIS], b[AXIS];
+    drift_plane plane = {.a = a, .b = b};
     run(&p, 1, q, q, NULL);
-    drift_plane plane = plane_of(&p, q, q, axes); /* one dimension has no second axis */
+    find_plane(&plane, &p, q, q); /* one dimension has no second axis */
     assert_true(plane.has_a && !plane.has_b);
     assert_near(plane.var_frac_a, 1, NEAR);
     pca_close(&p);
     run(&p, 1, none, none, NULL);
-    plane = plane_of(&p, none, none, axes);
+    find_plane(&plane, &p, none, none);
     assert_true(!plane.has_a && !plane.has_b && plane.var_frac_a == 0);
     pca_close(&p);
     run(&p, 2, two, no_keys, NULL);
-    plane = plane_of(&p, two, no_keys, axes);
+    find_plane(&plane, &p, two, no_keys);
     assert_true(plane.has_a && !plane.has_b && plane.k_a.r == 0);
     assert_near(plane.q_a.r, 1, NEAR);
     pca_close(&p);

@@ -168,10 +168,10 @@ static void test_constant_has_no_variance(void **state)
     (void)state;
     double x[2 * 700];
     int32_t t[700];
-    for (int i = 0; i < 700; i++) {
+    for (size_t i = 0; i < 700; i++) {
         x[2 * i] = 0.1;
         x[2 * i + 1] = 1e8 / 3;
-        t[i] = i;
+        t[i] = (int32_t)i;
     }
     qks_error error;
     moments *m = new_moments(2), *other = new_moments(2);

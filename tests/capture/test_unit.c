@@ -96,7 +96,7 @@ static void assert_same_side(const side *a, const side *b)
     }
     assert_memory_equal(a->buckets, b->buckets, (size_t)a->n_buckets * sizeof *a->buckets);
     assert_int_equal(!a->pairs, !b->pairs);
-    for (int i = 0; a->pairs && i < a->n_buckets; i++) {
+    for (int i = 0; a->pairs && b->pairs && i < a->n_buckets; i++) {
         const pair_reservoir *p = &a->pairs[i], *q = &b->pairs[i];
         assert_int_equal(p->count, q->count);
         assert_true(p->threshold == q->threshold);
@@ -151,6 +151,18 @@ static qks_status read_all(const char *path, qks_error *error)
         status = unit_read(&u, i, &s, places, error);
         side_close(&s);
     }
+    unit_close(&u);
+    return status;
+}
+
+/* The checksums alone. */
+static qks_status check_all(const char *path)
+{
+    unit u;
+    qks_status status = unit_open(&u, path, NULL);
+    if (status != QKS_OK)
+        return status;
+    status = unit_check(&u, NULL);
     unit_close(&u);
     return status;
 }
@@ -361,6 +373,7 @@ static void test_every_byte_counts(void **state)
         unsigned char byte = (unsigned char)b.data[at];
         write_byte(path, at, byte ^ flips[at % COUNT_OF(flips)]);
         qks_status status = read_all(path, &error);
+        assert_int_equal(check_all(path), status);
         write_byte(path, at, byte);
         if (status != QKS_INVALID && !(status == QKS_UNSUPPORTED && at >= 8 && at < 12))
             fail_msg("byte %zu of %zu changed: %s", at, b.length, qks_status_name(status));
@@ -369,6 +382,7 @@ static void test_every_byte_counts(void **state)
     }
     qks_error error;
     assert_ok(read_all(path, &error), &error);
+    assert_int_equal(check_all(path), QKS_OK);
     free(b.data);
 }
 
@@ -543,7 +557,7 @@ static void test_absurd_records(void **state)
     uint64_t length = 0;
     memcpy(&length, b.data + 16, sizeof length);
     char *record = b.data + PREAMBLE + length;
-    size_t size = (pairs + BUCKETS * (2 + PAIRS + PAIRS * D / 2)) * sizeof(double);
+    size_t size = (pairs + BUCKETS * (2 + PAIRS + (size_t)PAIRS * D / 2)) * sizeof(double);
     uint64_t sum = 0;
     memcpy(&sum, record + size, sizeof sum);
     assert_true(sum == hash64(record, size)); /* the layout above is the file's */

@@ -1,0 +1,101 @@
+"""Captures every fixture model through the program and compares queries and keys with what
+transformers gave (expected.safetensors): error of a tensor = max|a - b| / max|b|."""
+import array
+import json
+import os
+import subprocess
+import sys
+
+PROGRAM = os.environ["QKSCOPE"]
+SCRATCH = os.environ["QKSCOPE_SCRATCH"]
+MODELS = "data/models"
+# How each model is run: every threads and chunk size, before and after the rotary embedding.
+RUNS = [
+    ["--threads", "2"],
+    ["--threads", "1", "--chunk", "7"],
+    ["--threads", "2", "--chunk", "1", "--layers", "0-1"],
+    ["--threads", "1", "--chunk", "4096", "--pre-rope"],
+    ["--threads", "2", "--chunk", "7", "--pre-rope"],
+]
+
+
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:8 + size])
+    tensors = {}
+    for name, facts in header.items():
+        if name == "__metadata__":
+            continue
+        first, end = facts["data_offsets"]
+        values = array.array({"F32": "f", "I32": "i"}[facts["dtype"]])
+        values.frombytes(data[8 + size + first:8 + size + end])
+        tensors[name] = (facts["shape"], values)
+    return tensors
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(arguments)}\nexit {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def captured(folder):
+    rows = json.loads(run("sql", folder, "SELECT parse_path(filename)[-2] AS head, position, "
+                          f"vector FROM read_parquet('{folder}/*/data.parquet', filename = true) "
+                          "ORDER BY head, position", "--json"))
+    heads = {}
+    for row in rows:
+        vector = row["vector"]
+        if isinstance(vector, str):
+            vector = json.loads(vector)
+        heads.setdefault(row["head"], []).extend(vector)
+    return heads
+
+
+def worst_error(case, expected, heads, before_rope, layers):
+    worst, where = 0.0, ""
+    for layer in layers:
+        for kind in "qk":
+            shape, values = expected[f"{kind}{'_pre' if before_rope else ''}.{layer}"]
+            per_head = shape[1] * shape[2]
+            scale = max(abs(v) for v in values)
+            for head in range(shape[0]):
+                got = heads[f"l{layer:02}h{head:02}{kind}"]
+                want = values[head * per_head:(head + 1) * per_head]
+                if len(got) != len(want):
+                    sys.exit(f"{case}: {len(got)} numbers in l{layer:02}h{head:02}{kind}")
+                error = max(abs(a - b) for a, b in zip(got, want)) / scale
+                if error >= worst:
+                    worst, where = error, f"l{layer:02}h{head:02}{kind}"
+    return worst, where
+
+
+def main():
+    failed = 0
+    for case in sorted(os.listdir(MODELS)):
+        model = os.path.join(MODELS, case)
+        if not os.path.exists(os.path.join(model, "expected.safetensors")):
+            continue
+        with open(os.path.join(model, "case.json"), encoding="utf-8") as file:
+            facts = json.load(file)
+        expected = read_safetensors(os.path.join(model, "expected.safetensors"))
+        text = os.path.join(SCRATCH, case + ".jsonl")
+        with open(text, "w", encoding="utf-8") as file:
+            json.dump({"id": 0, "input_ids": list(expected["input_ids"][1])}, file)
+        for number, options in enumerate(RUNS):
+            out = os.path.join(SCRATCH, f"{case}-{number}")
+            run("capture", model, "--text", text, "--keep", "vectors", "--max-length", "4096",
+                "--out", out, *options, *sys.argv[1:])
+            layers = [l for l in facts["layers"] if "--layers" not in options or l <= 1]
+            error, where = worst_error(case, expected, captured(out), "--pre-rope" in options,
+                                       layers)
+            verdict = "ok" if error <= facts["tolerance"] else "FAILED"
+            failed += verdict != "ok"
+            print(f"{case:18} {' '.join(options):45} {error:.1e} at {where} {verdict}")
+    sys.exit(failed != 0)
+
+
+main()

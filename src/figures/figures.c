@@ -1,0 +1,322 @@
+/* figures.c: the list of figures, the choice among them, and their way to disk. Composing is quick
+ * and done here one after the other; gnuplot runs for several figures at once. */
+#include "figures/figures.h"
+
+#include "base/file.h"
+#include "base/parallel.h"
+#include "figures/fonts.h"
+#include "figures/gnuplot.h"
+#include "figures/readme.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { README_MAX = 1 << 22, SCRIPT_MAX = 1 << 26 };
+
+const figure *const FIGURE_LIST[FIGURES] = {
+    &PC_ROLES,
+    &RQ_RK_SCATTER,
+    &MODELS_HEATMAP_RQ,
+    &MODELS_HEATMAP_RK,
+    &EXPLAINED_VARIANCE,
+    &COLLAGE,
+    &POSITION_SIGNAL,
+    &TAXONOMY_EVOLUTION,
+    &VARIANCE_EVOLUTION,
+    &TRAINING_HEATMAP_RQ,
+    &TRAINING_HEATMAP_RK,
+    &PHASE_PORTRAITS,
+    &SIGN_SPLIT,
+    &CHANGE_MAP,
+};
+
+/* ---- the choice ---- */
+
+static bool of_kind(const figure *f, bool training)
+{
+    return (f->study == TRAINING_STUDY) == training;
+}
+
+static bool is_called(const figure *f, const char *word, size_t length)
+{
+    char number[8], padded[8];
+    (void)snprintf(number, sizeof number, "%d", f->number);
+    (void)snprintf(padded, sizeof padded, "%02d", f->number);
+    const char *names[] = {f->name, number, padded};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && memcmp(names[i], word, length) == 0)
+            return true;
+    return false;
+}
+
+static qks_status choose_one(figures_plan *plan, const char *word, size_t length, bool training,
+                             qks_error *error)
+{
+    const figure *other = NULL;
+    for (int i = 0; i < FIGURES; i++) {
+        if (!is_called(FIGURE_LIST[i], word, length))
+            continue;
+        if (of_kind(FIGURE_LIST[i], training)) {
+            plan->wanted[i] = true;
+            return QKS_OK;
+        }
+        other = FIGURE_LIST[i];
+    }
+    if (other)
+        return qks_fail(error, QKS_USAGE,
+                        "figure %d, %s, is of a study of %s; this is a study of %s", other->number,
+                        other->name, training ? "models" : "training",
+                        training ? "training" : "models");
+    text names = text_new(4096);
+    for (int i = 0; i < FIGURES; i++)
+        if (of_kind(FIGURE_LIST[i], training))
+            text_addf(&names, "%s%d %s", names.length ? ", " : "", FIGURE_LIST[i]->number,
+                      FIGURE_LIST[i]->name);
+    (void)qks_fail(error, QKS_USAGE, "there is no figure '%.*s'; this study has %s",
+                   length < 80 ? (int)length : 80, word, text_string(&names));
+    text_free(&names);
+    return QKS_USAGE;
+}
+
+qks_status figures_choose(figures_plan *plan, const char *only, bool training, qks_error *error)
+{
+    for (int i = 0; i < FIGURES; i++)
+        plan->wanted[i] = !only && of_kind(FIGURE_LIST[i], training);
+    qks_status status = QKS_OK;
+    while (only && status == QKS_OK) {
+        const char *word = only + strspn(only, " ");
+        size_t length = strcspn(word, ", ");
+        status = choose_one(plan, word, length, training, error);
+        only = strchr(word, ',');
+        only = only ? only + 1 : NULL;
+    }
+    return status;
+}
+
+qks_status figures_formats(const char *asked, char formats[16], qks_error *error)
+{
+    static const char *const known[] = {"png", "svg", "pdf"};
+    bool wanted[3] = {!asked, !asked, !asked};
+    for (const char *word = asked; word;) {
+        size_t length = strcspn(word, ","), i = 0;
+        while (i < 3 && (strlen(known[i]) != length || memcmp(known[i], word, length) != 0))
+            i++;
+        if (i == 3)
+            return qks_fail(error, QKS_USAGE, "'%.*s' is no format; there are png, svg and pdf",
+                            length < 80 ? (int)length : 80, word);
+        wanted[i] = true;
+        word = word[length] ? word + length + 1 : NULL;
+    }
+    formats[0] = '\0';
+    for (int i = 0; i < 3; i++)
+        if (wanted[i]) {
+            strcat(formats, *formats ? " " : "");
+            strcat(formats, known[i]);
+        }
+    return QKS_OK;
+}
+
+/* ---- composing ---- */
+
+typedef struct piece {
+    const figure *figure;
+    char name[SLUG_SIZE]; /* of its folder */
+    text script, data, readme;
+    qks_status drawn; /* what became of it */
+    qks_error error;
+} piece;
+
+typedef struct work {
+    const figures_plan *plan;
+    const char *out;
+    bool gnuplot;
+    piece pieces[FIGURES];
+    size_t count;
+} work;
+
+static void note(qks_figures_report *report, const char *format, ...) QKS_PRINTF(2, 3);
+
+static void note(qks_figures_report *report, const char *format, ...)
+{
+    size_t used = strlen(report->notes);
+    va_list values;
+    va_start(values, format);
+    (void)vsnprintf(report->notes + used, sizeof report->notes - used, format, values);
+    va_end(values);
+}
+
+/* QKS_OK with nothing in `p->figure` when the tables do not have what it takes. */
+static qks_status compose(piece *p, const figure *f, const view *v, const char *formats,
+                          qks_figures_report *report, qks_error *error)
+{
+    arena a = {0};
+    canvas c = canvas_new(&a);
+    *p = (piece){.script = text_new(SCRIPT_MAX), .readme = text_new(README_MAX)};
+    (void)snprintf(p->name, sizeof p->name, "%02d-%s", f->number, f->name);
+    f->draw(v, &c);
+    qks_status status = text_status(&c.script, "figure", error);
+    if (status == QKS_OK)
+        status = text_status(&c.data, "figure's data", error);
+    if (status == QKS_OK && c.left_out) {
+        report->left_out++;
+        note(report, "figure %d, %s, is left out: %s\n", f->number, f->name, c.left_out);
+    } else if (status == QKS_OK) {
+        p->figure = f;
+        canvas_print(&c, p->name, &p->script);
+        readme_print(f, v,
+                     strstr(formats, "png")   ? "figure.png"
+                     : strstr(formats, "svg") ? "figure.svg"
+                                              : NULL,
+                     &p->readme);
+        p->data = c.data;
+        c.data = text_new(0);
+        status = text_status(&p->script, "figure", error);
+        if (status == QKS_OK)
+            status = fonts_check(&p->script, error);
+        if (status == QKS_OK)
+            status = text_status(&p->readme, "figure's explanation", error);
+    }
+    canvas_free(&c);
+    arena_free(&a);
+    return status;
+}
+
+static void piece_free(piece *p)
+{
+    text_free(&p->script);
+    text_free(&p->data);
+    text_free(&p->readme);
+}
+
+/* ---- to disk ---- */
+
+static qks_status put_text(const char *folder, const char *name, const text *t, arena *a,
+                           qks_error *error)
+{
+    const char *path = arena_format(a, "%s/%s", folder, name);
+    FILE *file = path ? fopen(path, "we") : NULL;
+    if (!file)
+        return qks_fail(error, QKS_IO, "cannot write '%s/%s': %s", folder, name, strerror(errno));
+    bool written = fwrite(text_string(t), 1, t->length, file) == t->length;
+    if (fclose(file) != 0 || !written)
+        return qks_fail(error, QKS_IO, "cannot write '%s': %s", path, strerror(errno));
+    return QKS_OK;
+}
+
+static const char *const FILES[] = {"data.csv",   "figure.gp",  "figure.png",
+                                    "figure.svg", "figure.pdf", "README.md"};
+
+/* What was drawn goes from the temporary folder to its place, file by file: a user's own files
+ * there stay. */
+static qks_status place_files(const char *from, const char *to, arena *a, qks_error *error)
+{
+    qks_status status = folder_make(to, error);
+    for (size_t i = 0; status == QKS_OK && i < sizeof FILES / sizeof *FILES; i++) {
+        const char *source = arena_format(a, "%s/%s", from, FILES[i]);
+        const char *target = arena_format(a, "%s/%s", to, FILES[i]);
+        if (!source || !target)
+            return out_of_memory(error, "file name");
+        if (is_file(source))
+            status = file_place(source, target, error);
+    }
+    return status;
+}
+
+static void remove_temporary(const char *folder, arena *a)
+{
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        const char *path = arena_format(a, "%s/%s", folder, FILES[i]);
+        if (path)
+            file_remove(path);
+    }
+    (void)rmdir(folder);
+}
+
+static qks_status draw_in(const char *folder, piece *p, const work *w, arena *a, qks_error *error)
+{
+    qks_status status = put_text(folder, "data.csv", &p->data, a, error);
+    if (status == QKS_OK)
+        status = put_text(folder, "figure.gp", &p->script, a, error);
+    if (status == QKS_OK)
+        status = put_text(folder, "README.md", &p->readme, a, error);
+    if (status != QKS_OK)
+        return status;
+    if (w->gnuplot)
+        p->drawn = gnuplot_draw(folder, w->plan->formats, &p->error);
+    const char *place = arena_format(a, "%s/%s", w->out, p->name);
+    return place ? place_files(folder, place, a, error) : out_of_memory(error, "file name");
+}
+
+static qks_status draw_piece(void *context, size_t index, int thread, qks_error *error)
+{
+    (void)thread;
+    work *w = context;
+    piece *p = &w->pieces[index];
+    arena a = {0};
+    char *folder = arena_format(&a, "%s/.%s-XXXXXX", w->out, p->name);
+    qks_status status = QKS_OK;
+    if (!folder)
+        status = out_of_memory(error, "file name");
+    else if (!mkdtemp(folder))
+        status = qks_fail(error, QKS_IO, "cannot make a folder in '%s': %s", w->out,
+                          strerror(errno));
+    else {
+        status = draw_in(folder, p, w, &a, error);
+        remove_temporary(folder, &a);
+    }
+    arena_free(&a);
+    return status;
+}
+
+/* Figures that failed are told, and the first one's reason is the error. */
+static qks_status judge(const work *w, qks_figures_report *report, qks_error *error)
+{
+    const piece *first = NULL;
+    for (size_t i = 0; i < w->count; i++) {
+        const piece *p = &w->pieces[i];
+        report->drawn += w->gnuplot && p->drawn == QKS_OK;
+        report->failed += p->drawn != QKS_OK;
+        first = first || p->drawn == QKS_OK ? first : p;
+    }
+    if (!first)
+        return QKS_OK;
+    return qks_fail(error, QKS_PARTIAL, "%zu of %zu figures failed; %s: %s", report->failed,
+                    w->count, first->name, first->error.message);
+}
+
+qks_status figures_draw(const view *v, const figures_plan *plan, const char *out,
+                        qks_figures_report *report, qks_error *error)
+{
+    work w = {.plan = plan, .out = out};
+    view shown = *v;
+    char version[GNUPLOT_VERSION_SIZE] = "", drawn[GNUPLOT_VERSION_SIZE + 64];
+    qks_error missing = {QKS_OK, ""};
+    w.gnuplot = gnuplot_version(version, &missing) == QKS_OK;
+    (void)snprintf(drawn, sizeof drawn, "%s%s%s", v->facts.drawn ? v->facts.drawn : "",
+                   v->facts.drawn && w.gnuplot ? ", " : "", version);
+    shown.facts.drawn = *drawn ? drawn : NULL;
+    qks_status status = folder_make(out, error);
+    for (int i = 0; status == QKS_OK && i < FIGURES; i++) {
+        if (!plan->wanted[i])
+            continue;
+        piece *p = &w.pieces[w.count];
+        status = compose(p, FIGURE_LIST[i], &shown, plan->formats, report, error);
+        if (p->figure)
+            w.count++;
+        else
+            piece_free(p);
+    }
+    if (status == QKS_OK)
+        status = parallel_for(w.count, plan->threads, draw_piece, &w, error);
+    if (status == QKS_OK)
+        status = judge(&w, report, error);
+    for (size_t i = 0; i < w.count; i++)
+        piece_free(&w.pieces[i]);
+    if (status == QKS_OK && !w.gnuplot && w.count)
+        return qks_fail(error, QKS_PARTIAL, "no figure was drawn: %s; scripts and data are in %s",
+                        missing.message, out);
+    return status;
+}

@@ -161,7 +161,7 @@ static void test_tables(void **state)
 {
     (void)state;
     enum { WORDS = 5000 };
-    static char names[WORDS][8];
+    static char names[WORDS][16];
     word_table words = {0};
     key_table keys = {0};
     qks_error error;

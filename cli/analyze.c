@@ -69,6 +69,11 @@ static qks_status take_options(const cli_arguments *a, qks_analyze_options *o, q
     return status;
 }
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static qks_status run_analyze(const cli_arguments *a, qks_error *error)
 {
     qks_analyze_options options;
@@ -79,17 +84,17 @@ static qks_status run_analyze(const cli_arguments *a, qks_error *error)
         status = qks_analyze(a->operands, a->n_operands, out, &options, &report, error);
     if (status != QKS_OK)
         return status;
-    (void)fprintf(stderr, "qkscope: %zu heads of %zu model%s analysed; tables are in %s\n",
-                  report.heads, report.models, report.models == 1 ? "" : "s", out);
+    (void)fprintf(stderr, "qkscope: %zu head%s of %zu model%s analysed; tables are in %s\n",
+                  report.heads, plural(report.heads), report.models, plural(report.models), out);
     if (report.heads_without_keys)
-        (void)fprintf(stderr,
-                      "qkscope: warning: the keys of %zu heads were not captured; their r_k is 0\n",
-                      report.heads_without_keys);
+        (void)fprintf(
+            stderr, "qkscope: warning: the keys of %zu head%s were not captured: r_k is 0 there\n",
+            report.heads_without_keys, plural(report.heads_without_keys));
     if (report.heads_flagged)
         (void)fprintf(stderr,
-                      "qkscope: warning: %zu heads have numbers that are 0 by rule; column 'flags' "
-                      "of table 'heads' says which\n",
-                      report.heads_flagged);
+                      "qkscope: warning: numbers of %zu head%s are 0 by rule; column 'flags' of "
+                      "table 'heads' says which\n",
+                      report.heads_flagged, plural(report.heads_flagged));
     return QKS_OK;
 }
 

@@ -28,6 +28,11 @@ if(QKSCOPE_GGML_BUNDLED)
     install(FILES "${deps}/share/licenses/ggml/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
             RENAME LICENSE.ggml)
 endif()
+foreach(package echarts zrender tslib) # inside the report's page
+    file(GLOB licence "${deps}/share/licenses/${package}/LICENSE*")
+    list(GET licence 0 licence)
+    install(FILES "${licence}" DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME LICENSE.${package})
+endforeach()
 if(bundled_patterns)
     install(DIRECTORY "${deps}/lib/" DESTINATION "${own_libraries}" FILES_MATCHING
             ${bundled_patterns} PATTERN cmake EXCLUDE)

@@ -62,8 +62,8 @@ QKS_MUST_CHECK qks_status qks_analyze(const char *const *inputs, size_t count, c
                                       const qks_analyze_options *options,
                                       qks_analyze_report *report, qks_error *error);
 
-/* Join unit files and captured datasets of one model to one unit file. Of the options, those that
- * have to do with tables are not used. */
+/* Join unit files that hold parts of one model, or turn one captured dataset into a unit file. Of
+ * the options, those that have to do with tables are not used. */
 QKS_MUST_CHECK qks_status qks_merge(const char *const *inputs, size_t count, const char *out,
                                     const qks_analyze_options *options, qks_error *error);
 

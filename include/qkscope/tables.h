@@ -53,7 +53,9 @@ typedef struct qks_head_row {
     double var_frac_a, var_frac_b, plane_var_fraction;
     double bias_strength, se_bias_strength;
     int64_t stable;    /* 0: some jackknife replicate's PC0 turns by more than cos 0.9 */
-    const char *flags; /* why numbers are 0 by rule: "few-q few-k flat-q flat-k", or blank */
+    const char *flags; /* why numbers are 0 or fewer by rule, blank for none: few-q, few-k (less
+                          than 2 rows), flat-q, flat-k (no slope on PC0), few-rows (than
+                          components), no-variance; with spaces between */
 } qks_head_row;
 
 /* One depth bin of one model; an empty bin has n_heads 0 and blanks. */

@@ -8,7 +8,7 @@ static const double SIGNIFICANT_Z = 2;
 
 const char *words_number(arena *a, double value, double se, bool sign)
 {
-    int decimals = isnan(se) || se >= 0.0095 ? 2 : se >= 0.00095 ? 3 : 4;
+    int decimals = isnan(se) || se >= 0.0095 || se < 0.00005 ? 2 : se >= 0.00095 ? 3 : 4;
     if (fabs(value) < 0.5 * pow(10, -decimals))
         value = 0; /* no "-0.00" */
     const char *text = isnan(se) ? arena_format(a, sign ? "%+.*f" : "%.*f", decimals, value)

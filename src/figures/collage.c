@@ -16,10 +16,13 @@ enum {
     BAR_HEIGHT = 130
 };
 
+static const double PALEST = 0.15;
+
 typedef struct shown_head {
     const qks_collage_row *first;
     const qks_qk_row *pcs[2]; /* NULL: not in table qk */
     size_t rows;
+    size_t line; /* of data.csv, its first */
 } shown_head;
 
 typedef struct shown {
@@ -64,23 +67,42 @@ static shown shown_heads(const view *v)
     return s;
 }
 
-static void put_data(const view *v, canvas *c, const shown *s)
+static bool is_key(const qks_collage_row *row)
 {
-    data_header(c, "panel,key,position,pc0,pc1,layer,head,model");
-    for (size_t i = 0; i < v->tables.n_collage; i++) {
-        const qks_collage_row *row = &v->tables.collage[i];
-        size_t panel = find_shown(s, row);
-        if (panel == s->count || !row->side)
-            continue;
-        data_number(c, (double)panel + 1);
-        data_number(c, row->side[0] == 'k');
-        data_count(c, row->position);
-        data_number(c, row->pc0);
-        data_number(c, row->pc1);
-        data_count(c, row->layer);
-        data_count(c, row->head);
-        data_text(c, row->model);
-        data_end(c);
+    return row->side[0] == 'k';
+}
+
+/* The palest shades are left out: they would not be seen on white. */
+static colour shade_of(const shown *s, const qks_collage_row *row)
+{
+    double t = s->last_position > 0 ? (double)row->position / (double)s->last_position : 0;
+    return palette_at(is_key(row) ? &REDS : &BLUES, PALEST + (1 - PALEST) * t);
+}
+
+/* Panel by panel, keys first: queries are drawn over them. */
+static void put_data(const view *v, canvas *c, shown *s)
+{
+    size_t line = 0;
+    data_header(c, "pc0,pc1,colour,position,key,panel,layer,head,model");
+    for (size_t panel = 0; panel < s->count; panel++) {
+        s->heads[panel].line = line;
+        for (int key = 1; key >= 0; key--)
+            for (size_t i = 0; i < v->tables.n_collage; i++) {
+                const qks_collage_row *row = &v->tables.collage[i];
+                if (!row->side || is_key(row) != key || find_shown(s, row) != panel)
+                    continue;
+                data_number(c, row->pc0);
+                data_number(c, row->pc1);
+                data_number(c, shade_of(s, row));
+                data_count(c, row->position);
+                data_number(c, key);
+                data_number(c, (double)panel + 1);
+                data_count(c, row->layer);
+                data_count(c, row->head);
+                data_text(c, row->model);
+                data_end(c);
+                line++;
+            }
     }
 }
 
@@ -114,12 +136,9 @@ static void put_panel(canvas *c, const shown_head *head, size_t number, size_t c
                     pc_words(c, head->pcs[pc], pc));
     text_addf(&c->script,
               "set autoscale\n"
-              "plot 'data.csv' using 4:($1 == %zu && $2 == 1 ? $5 : NaN):(0x70000000 + "
-              "reds(shade($3))) with points pt 7 ps %g*dot lw 0.01 lc rgb variable, \\\n"
-              "     '' using 4:($1 == %zu && $2 == 0 ? $5 : NaN):(0x70000000 + "
-              "blues(shade($3))) with points pt 7 ps %g*dot lw 0.01 lc rgb variable\n",
-              number + 1, head->rows > 4000 ? 0.25 : 0.4, number + 1,
-              head->rows > 4000 ? 0.25 : 0.4);
+              "plot 'data.csv' every ::%zu::%zu using 1:2:($3 + 0x70000000) with points pt 7 ps "
+              "%g*dot lw 0.01 lc rgb variable\n",
+              head->line, head->line + head->rows - 1, head->rows > 4000 ? 0.25 : 0.4);
     panels_next(c);
 }
 
@@ -135,8 +154,8 @@ static void put_bar(canvas *c, const shown *s, const char *map, const char *labe
               "set y2range [0:%lld]; set y2tics autofreq scale 0.3 offset -0.5,0 font ',8'\n"
               "set samples 64\n"
               "plot [0:1] '+' using (0.5):(64*$1):(0):(1):(int(64*$1) - 0.5):(int(64*$1) + 1.5):"
-              "(%s(0.15 + 0.85 * $1)) with boxxyerror lc rgb variable\n",
-              (long long)(s->last_position > 0 ? s->last_position : 1), map);
+              "(%s(%g + %g * $1)) with boxxyerror lc rgb variable\n",
+              (long long)(s->last_position > 0 ? s->last_position : 1), map, PALEST, 1 - PALEST);
     panels_next(c);
 }
 
@@ -152,18 +171,17 @@ static void draw_collage(const view *v, canvas *c)
     double right = LEFT + (double)columns * (PANEL + GAP_X) - GAP_X;
     double bottom = TITLE_ROOM - 8 + (double)rows * (PANEL + PANEL_TITLE + GAP_Y) - GAP_Y;
     put_data(v, c, &s);
-    canvas_size(c, right + 110, fmax(bottom, TITLE_ROOM + 510) + 56);
+    static const char title[] = "Queries and keys on the first two components";
+    const char *subtitle = canvas_format(
+        c, "%zu head%s drawn by lot; pale: first positions, dark: last", s.count,
+        s.count == 1 ? "" : "s");
+    canvas_size(c, fmax(right + 110, LEFT + title_width(title, subtitle)), bottom + 56);
     c->left = LEFT;
-    canvas_title(
-        c, "Queries and keys on the first two components",
-        canvas_format(c, "%zu heads drawn by lot; pale: first positions, dark: last", s.count));
+    canvas_title(c, title, subtitle);
     palette_function(&BLUES, "blues", &c->script);
     palette_function(&REDS, "reds", &c->script);
-    text_addf(&c->script,
-              "# the palest shades are left out: they would not be seen on white\n"
-              "shade(position) = 0.15 + 0.85 * position / %.1f\n"
-              "# columns of data.csv: 1 panel, 2 key, 3 position, 4 pc0, 5 pc1\n",
-              s.last_position > 0 ? (double)s.last_position : 1.0);
+    text_add(&c->script,
+             "# columns of data.csv: 1 pc0, 2 pc1, 3 colour (by 4 position and 5 key)\n");
     panels_begin(c);
     for (size_t i = 0; i < s.count; i++)
         put_panel(c, &s.heads[i], i, columns);

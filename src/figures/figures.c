@@ -96,7 +96,7 @@ qks_status figures_choose(figures_plan *plan, const char *only, bool training, q
     return status;
 }
 
-qks_status figures_formats(const char *asked, char formats[16], qks_error *error)
+qks_status figures_formats(const char *asked, char formats[FORMATS_SIZE], qks_error *error)
 {
     static const char *const known[] = {"png", "svg", "pdf"};
     bool wanted[3] = {!asked, !asked, !asked};
@@ -110,12 +110,11 @@ qks_status figures_formats(const char *asked, char formats[16], qks_error *error
         wanted[i] = true;
         word = word[length] ? word + length + 1 : NULL;
     }
-    formats[0] = '\0';
-    for (int i = 0; i < 3; i++)
-        if (wanted[i]) {
-            strcat(formats, *formats ? " " : "");
-            strcat(formats, known[i]);
-        }
+    size_t length = 0;
+    for (size_t i = 0; i < 3; i++)
+        if (wanted[i])
+            length += (size_t)snprintf(formats + length, FORMATS_SIZE - length, "%s%s",
+                                       length ? " " : "", known[i]);
     return QKS_OK;
 }
 

@@ -22,7 +22,9 @@ typedef struct figures_plan {
 QKS_MUST_CHECK qks_status figures_choose(figures_plan *plan, const char *only, bool training,
                                          qks_error *error);
 /* "png,svg" to "png svg"; NULL: all. */
-QKS_MUST_CHECK qks_status figures_formats(const char *asked, char formats[16], qks_error *error);
+enum { FORMATS_SIZE = 16 };
+QKS_MUST_CHECK qks_status figures_formats(const char *asked, char formats[FORMATS_SIZE],
+                                          qks_error *error);
 
 /* Into OUT/<nn>-<name>/. Each file is whole or not there. QKS_PARTIAL: some could not be drawn (or
  * none, for want of gnuplot); scripts, data and explanations are written all the same. */

@@ -7,7 +7,14 @@
 
 #include <math.h>
 
-enum { CELL_WIDTH = 62, BAR_WIDTH = 16, MOST_TALL = 12, MOST_MEDIUM = 24 };
+enum {
+    CELL_WIDTH = 62,
+    BAR_WIDTH = 16,
+    BAR_LEAST = 120,
+    BAR_MOST = 360,
+    MOST_TALL = 12,
+    MOST_MEDIUM = 24
+};
 
 bool heatmap_rows(heatmap *h, canvas *c, size_t count)
 {
@@ -72,7 +79,8 @@ static void lay_out(const heatmap *h, canvas *c, const char *note)
     double bottom = TITLE_ROOM + cell * (double)h->n_rows;
     double text_end = left +
                       fmax(title_width(h->title, h->subtitle), type_width(note, TYPE_SMALL) + 12);
-    canvas_size(c, fmax(right + 104, text_end), bottom + 52 + (*note ? NOTE_ROOM : 0));
+    double height = fmax(bottom + 52 + (*note ? NOTE_ROOM : 0), TITLE_ROOM + BAR_LEAST + 20);
+    canvas_size(c, fmax(right + 104, text_end), height);
     canvas_area(c, left, TITLE_ROOM, right, bottom);
 }
 
@@ -94,7 +102,7 @@ static void put_axes(const heatmap *h, canvas *c)
 
 static double bar_height(const canvas *c)
 {
-    return fmin(c->bottom - c->top, 360);
+    return fmin(fmax(c->bottom - c->top, BAR_LEAST), BAR_MOST);
 }
 
 static void put_colours(const heatmap *h, canvas *c)
@@ -250,9 +258,9 @@ static void say_largest_change(const view *v, takeaway *t, bool keys)
             name_of(t, v->models[0].name), name_of(t, v->models[last].name),
             number(t, largest, true), at);
     else
-        say(t, "From %s to %s the mean %s most at depth 0.%d: %s.", name_of(t, v->models[0].name),
-            name_of(t, v->models[last].name), way > 0 ? "rises" : "falls", at,
-            number(t, largest, true));
+        say(t, "From %s to %s the largest change is a %s at depth 0.%d: %s.",
+            name_of(t, v->models[0].name), name_of(t, v->models[last].name),
+            way > 0 ? "rise" : "fall", at, number(t, largest, true));
 }
 
 static void say_means(const view *v, takeaway *t, bool keys)

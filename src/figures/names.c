@@ -136,7 +136,8 @@ void gnuplot_tic(text *script, const char *string)
 
 void csv_string(text *csv, const char *string)
 {
-    text_add(csv, strchr("=+-@", *string) && *string ? "\"'" : "\"");
+    char first = string[strspn(string, "'")];
+    text_add(csv, first && strchr("=+-@", first) ? "\"'" : "\"");
     for (; *string; string++) {
         if (*string == '"')
             text_add(csv, "\"\"");

@@ -56,7 +56,8 @@ static double put_legend(const view *v, canvas *c, double top, double width, boo
     return top + LEGEND_LINE - first;
 }
 
-static void put_panel(const view *v, canvas *c, size_t number, size_t columns)
+/* `line`: of data.csv, where the checkpoint's heads begin. */
+static void put_panel(const view *v, canvas *c, size_t number, size_t columns, size_t line)
 {
     const view_model *m = &v->models[v->portraits[number]];
     size_t column = number % columns, row = number / columns;
@@ -77,12 +78,12 @@ static void put_panel(const view *v, canvas *c, size_t number, size_t columns)
     panel_axes(c, lowest, column == 0);
     double dots = m->n_heads > 600 ? 0.35 : m->n_heads > 120 ? 0.55 : 0.8;
     text_addf(&c->script,
-              "plot 'data.csv' using 2:($1 == %zu && $5 == 0 ? $3 : NaN):"
+              "plot 'data.csv' every ::%zu::%zu using 2:($5 == 0 ? $3 : NaN):"
               "(class_colour[int($4)] + 0x58000000) \\\n"
               "         with points pt 7 ps %g*dot lw 0.01 lc rgb variable, \\\n"
-              "     '' using 2:($1 == %zu && $5 == 1 ? $3 : NaN):(class_colour[int($4)]) \\\n"
+              "     '' every ::%zu::%zu using 2:($5 == 1 ? $3 : NaN):(class_colour[int($4)]) \\\n"
               "         with points pt 6 ps %g*dot lw 0.8 lc rgb variable\n",
-              number + 1, dots, number + 1, 0.9 * dots);
+              line, line + m->n_heads - 1, dots, line, line + m->n_heads - 1, 0.9 * dots);
     panels_next(c);
 }
 
@@ -105,8 +106,10 @@ static void draw_portraits(const view *v, canvas *c)
         text_addf(&c->script, "%s0x%06x", class ? ", " : "", CLASS_COLOURS[class]);
     text_add(&c->script, "]\n# columns of data.csv: 1 panel, 2 r_q, 3 r_k, 4 class, 5 hollow\n");
     panels_begin(c);
-    for (size_t i = 0; i < v->n_portraits; i++)
-        put_panel(v, c, i, columns);
+    for (size_t i = 0, line = 0; i < v->n_portraits; i++) {
+        put_panel(v, c, i, columns, line);
+        line += v->models[v->portraits[i]].n_heads;
+    }
     panels_end(c);
 }
 

@@ -9,8 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 static int spawn(pid_t *child, char *const *arguments, const char *folder, int said,
                  posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes)
 {

@@ -157,7 +157,9 @@ void say_step(const view *v, takeaway *t, spoken what, size_t from, size_t to)
         return;
     const char *from_name = name_of(t, v->models[from].name);
     const char *to_name = name_of(t, v->models[to].name), *words = capital(t, what.words);
-    int way = way_of(t, change), decimals = fabs(change.value) < 0.01 ? 3 : 2;
+    int way = way_of(t, change);
+    bool fine = fabs(change.value) < 0.01 && (way != 0 || isnan(change.se));
+    int decimals = fine ? 3 : 2;
     if (way == 0)
         say(t, "%s %s from %s to %s: %.*f and %.*f, a change of %s.", words, no_change(change),
             from_name, to_name, decimals, before.value, decimals, after.value,
@@ -194,37 +196,55 @@ void say_trend(const view *v, takeaway *t, spoken what)
             number(t, highest, false));
 }
 
-void say_gradients(const view *v, takeaway *t, spoken what)
+typedef struct gradients {
+    size_t known, count[3]; /* of models, by way + 1: falls are positive, early minus late */
+    size_t steepest;
+    measured largest;
+} gradients;
+
+static gradients count_gradients(const view *v, takeaway *t, const char *quantity)
 {
-    const char *quantity = phrase(t, "depth_gradient_%s", what.quantity);
-    size_t known = 0, count[3] = {0}, strongest = 0;
-    measured largest = UNKNOWN;
+    gradients g = {.largest = UNKNOWN};
     for (size_t i = 0; i < v->n_models; i++) {
         measured m = model_finding(v, i, quantity);
         if (!is_known(m))
             continue;
-        known++;
-        count[way_of(t, m) + 1]++;
-        if (!(fabs(m.value) <= fabs(largest.value))) {
-            largest = m;
-            strongest = i;
+        g.known++;
+        g.count[way_of(t, m) + 1]++;
+        if (!(fabs(m.value) <= fabs(g.largest.value))) {
+            g.largest = m;
+            g.steepest = i;
         }
     }
-    if (known == 0)
-        return;
+    return g;
+}
+
+void say_gradients(const view *v, takeaway *t, spoken what)
+{
     static const struct {
         int way;
         const char *words;
     } ways[] = {{1, "falls with depth"}, {-1, "rises with depth"}, {0, "does neither measurably"}};
-    const char *told = "";
+    gradients g = count_gradients(v, t, phrase(t, "depth_gradient_%s", what.quantity));
+    if (g.known == 0)
+        return;
+    const char *name = name_of(t, v->models[g.steepest].name), *told = "";
+    const char *size = phrase(t, "early minus late layers is %s", number(t, g.largest, true));
+    if (g.known == 1) {
+        say(t, "%s %s in %s: %s.", capital(t, what.words),
+            g.count[1]   ? "neither falls nor rises measurably with depth"
+            : g.count[2] ? ways[0].words
+                         : ways[1].words,
+            name, size);
+        return;
+    }
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        size_t n = count[ways[i].way + 1];
+        size_t n = g.count[ways[i].way + 1];
         if (n)
             told = phrase(t, "%s%s%s in %zu of %zu %s", told, *told ? ", " : "", ways[i].words, n,
-                          known, view_noun(v, known));
+                          g.known, view_noun(v, g.known));
     }
     say(t, "%s %s.", capital(t, what.words), told);
-    if (way_of(t, largest) != 0)
-        say(t, "The steepest is %s: early minus late is %s.", name_of(t, v->models[strongest].name),
-            number(t, largest, true));
+    if (way_of(t, g.largest) != 0)
+        say(t, "It is steepest in %s: %s.", name, size);
 }

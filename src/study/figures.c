@@ -6,6 +6,7 @@
 #include "base/parallel.h"
 #include "figures/figures.h"
 #include "qkscope/version.h"
+#include "store/csv.h"
 #include "study/results.h"
 #include "study/study.h"
 
@@ -58,6 +59,15 @@ static const char *table_path(input *in, const char *name)
     return NULL;
 }
 
+/* A CSV file's columns as its first line says, not as DuckDB guesses: 0.0 may be a name. */
+static qks_status columns_of(input *in, const char *path, name_list *columns, qks_error *error)
+{
+    int64_t rows = 0;
+    if (has_ending(path, ".csv"))
+        return csv_header(&in->memory, path, columns, error);
+    return table_describe(in->store, path, &in->memory, columns, &rows, error);
+}
+
 /* Reads a table if it is there; `rows` stays NULL if not. */
 static qks_status take_table(input *in, const record *type, const void *rows, size_t *count,
                              qks_error *error)
@@ -76,9 +86,8 @@ static qks_status take_table(input *in, const record *type, const void *rows, si
 static qks_status take_trajectory(input *in, qks_error *error)
 {
     name_list columns = {0};
-    int64_t rows = 0;
     const char *path = table_path(in, TRAJECTORY_TABLE.name);
-    qks_status status = table_describe(in->store, path, &in->memory, &columns, &rows, error);
+    qks_status status = columns_of(in, path, &columns, error);
     for (size_t i = 0; status == QKS_OK && i < columns.length; i++)
         in->found.training = in->found.training || strcmp(columns.data[i], "phase") == 0;
     free(columns.data);
@@ -179,8 +188,7 @@ static const record TRAINING_HEATMAP = {"heatmap", sizeof(heatmap_row), HEATMAP_
 static qks_status is_heatmap(input *in, bool *heatmap, bool *training, qks_error *error)
 {
     name_list columns = {0};
-    int64_t rows = 0;
-    qks_status status = table_describe(in->store, in->path, &in->memory, &columns, &rows, error);
+    qks_status status = columns_of(in, in->path, &columns, error);
     *heatmap = status == QKS_OK && columns.length == HEATMAP_COLUMNS;
     for (int i = 1; *heatmap && i < HEATMAP_COLUMNS; i++)
         *heatmap = strcmp(columns.data[i], models_heatmap[i].name) == 0;
@@ -193,26 +201,28 @@ static qks_status is_heatmap(input *in, bool *heatmap, bool *training, qks_error
 }
 
 /* r_q or r_k: as asked for, else by the file's name. */
-static qks_status heatmap_side(const input *in, bool *keys, qks_error *error)
+static qks_status heatmap_side(const input *in, bool training, figures_plan *plan, bool *keys,
+                               qks_error *error)
 {
-    static const char *const names[2][3] = {{"rq", "r_q", "queries"}, {"rk", "r_k", "keys"}};
-    const char *base = strrchr(in->path, '/');
-    const char *words[] = {in->options->only, base ? base + 1 : in->path};
-    for (int w = 0; w < 2; w++)
-        for (int side = 0; words[w] && side < 2; side++)
-            for (int i = 0; i < 3; i++)
-                if (strstr(words[w], names[side][i])) {
-                    *keys = side == 1;
-                    return QKS_OK;
-                }
-    int number = in->options->only ? atoi(in->options->only) : 0;
-    *keys = number == MODELS_HEATMAP_RK.number || number == TRAINING_HEATMAP_RK.number;
-    if (*keys || number == MODELS_HEATMAP_RQ.number || number == TRAINING_HEATMAP_RQ.number)
-        return QKS_OK;
-    return qks_fail(error, QKS_USAGE,
-                    "'%s' has cells, but does not say whether they are r_q or r_k; give --only "
-                    "layer_heatmap_rq or --only layer_heatmap_rk",
-                    in->path);
+    const char *slash = strrchr(in->path, '/'), *name = slash ? slash + 1 : in->path;
+    int rq = training ? TRAINING_HEATMAP_RQ.number : MODELS_HEATMAP_RQ.number;
+    int rk = training ? TRAINING_HEATMAP_RK.number : MODELS_HEATMAP_RK.number;
+    bool queries = strstr(name, "rq") || strstr(name, "r_q");
+    *keys = strstr(name, "rk") || strstr(name, "r_k");
+    if (in->options->only) {
+        qks_status status = figures_choose(plan, in->options->only, training, error);
+        if (status != QKS_OK)
+            return status;
+        queries = plan->wanted[rq - 1];
+        *keys = plan->wanted[rk - 1];
+    }
+    if (queries == *keys)
+        return qks_fail(error, QKS_USAGE,
+                        "'%s' is a table of cells; say what they are with --only layer_heatmap_rq "
+                        "or --only layer_heatmap_rk",
+                        in->path);
+    return figures_choose(plan, *keys ? TRAINING_HEATMAP_RK.name : TRAINING_HEATMAP_RQ.name,
+                          training, error);
 }
 
 static qks_status take_heatmap(input *in, bool training, view *v, figures_plan *plan,
@@ -221,15 +231,13 @@ static qks_status take_heatmap(input *in, bool training, view *v, figures_plan *
     void *rows = NULL;
     size_t count = 0;
     bool keys = false;
-    qks_status status = heatmap_side(in, &keys, error);
+    qks_status status = heatmap_side(in, training, plan, &keys, error);
     if (status == QKS_OK)
         status = table_read(in->store, training ? &TRAINING_HEATMAP : &MODELS_HEATMAP, in->path,
                             &in->memory, &rows, &count, error);
     if (status == QKS_OK)
         status = view_open_heatmap(v, rows, count, training, keys, &in->facts, error);
-    if (status != QKS_OK)
-        return status;
-    return figures_choose(plan, keys ? "layer_heatmap_rk" : "layer_heatmap_rq", training, error);
+    return status;
 }
 
 /* ---- what else is known ---- */
@@ -368,7 +376,7 @@ static void input_close(input *in)
 
 static qks_status draw(input *in, const char *out, qks_figures_report *report, qks_error *error)
 {
-    char formats[16];
+    char formats[FORMATS_SIZE];
     view v = {0};
     figures_plan plan = {.formats = formats, .threads = parallel_threads(in->options->threads)};
     qks_status status = figures_formats(in->options->formats, formats, error);

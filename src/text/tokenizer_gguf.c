@@ -61,10 +61,11 @@ static qks_status find_rule(const gguf_vocab *v, const pre_rule **rule, qks_erro
             return QKS_OK;
         }
     char name[SHOWN_SIZE];
-    return qks_fail(error, QKS_UNSUPPORTED,
-                    "pre-tokenizer '%s' (tokenizer.ggml.pre) is not supported; give the model's "
-                    "tokenizer.json",
-                    shown(v->pre, strlen(v->pre), name));
+    (void)qks_fail(error, QKS_UNSUPPORTED,
+                   "pre-tokenizer '%s' (tokenizer.ggml.pre) is not supported; give the model's "
+                   "tokenizer.json",
+                   shown(v->pre, strlen(v->pre), name));
+    return QKS_UNSUPPORTED; /* where static analysis sees it */
 }
 
 static qks_status add_rule(tokenizer *t, const pre_rule *rule, qks_error *error)

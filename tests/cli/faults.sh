@@ -76,7 +76,7 @@ if grep -wE -- '-0\.0' lacking-out/*.csv; then fail "-0.0 in a table"; fi
 # each warning once
 equal "$(grep -c warning: stderr.txt)" 2
 says "the keys of 2 heads were not captured"
-says "5 heads have numbers that are 0 by rule"
+says "numbers of 5 heads are 0 by rule"
 
 # --- the same through a unit file
 expect 0 "$QKSCOPE" merge lacking --shape 7/1/1 --out lacking.unit

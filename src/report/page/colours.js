@@ -6,70 +6,134 @@ export const R_K = '#ef4444';
 export const VARIANCE = '#8b5cf6';
 
 export const CLASSES = [
-  ['position-dominated', '#3b82f6'],
-  ['Q-positional', '#6366f1'],
-  ['K-positional', '#ec4899'],
-  ['content-focused', '#10b981'],
-  ['mixed', '#9ca3af'],
+    ['position-dominated', '#3b82f6'],
+    ['Q-positional', '#6366f1'],
+    ['K-positional', '#ec4899'],
+    ['content-focused', '#10b981'],
+    ['mixed', '#9ca3af'],
 ];
 
-const CATEGORICAL = ['#4e79f0', '#f28e2b', '#22a884', '#e15759', '#b07aa1', '#d4af37', '#5fb3c4', '#a0765b', '#f490b4', '#8f98a8'];
-const VIRIDIS = ['#440154', '#482878', '#3e4989', '#31688e', '#26828e', '#1f9e89', '#35b779', '#6ece58', '#b5de2b', '#fde725'];
+const CATEGORICAL = [
+    '#4e79f0',
+    '#f28e2b',
+    '#22a884',
+    '#e15759',
+    '#b07aa1',
+    '#d4af37',
+    '#5fb3c4',
+    '#a0765b',
+    '#f490b4',
+    '#8f98a8',
+];
+const VIRIDIS = [
+    '#440154',
+    '#482878',
+    '#3e4989',
+    '#31688e',
+    '#26828e',
+    '#1f9e89',
+    '#35b779',
+    '#6ece58',
+    '#b5de2b',
+    '#fde725',
+];
 
-export const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
 export function mix(from, to, share) {
-  const a = rgb(from);
-  const b = rgb(to);
-  return `rgb(${a.map((x, i) => Math.round(x + (b[i] - x) * share)).join(',')})`;
+    const a = rgb(from);
+    const b = rgb(to);
+    return `rgb(${a.map((x, i) => Math.round(x + (b[i] - x) * share)).join(',')})`;
 }
 
 export function viridis(share) {
-  const at = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
-  const low = Math.min(Math.floor(at), VIRIDIS.length - 2);
-  return mix(VIRIDIS[low], VIRIDIS[low + 1], at - low);
+    const at = Math.min(Math.max(share, 0), 1) * (VIRIDIS.length - 1);
+    const low = Math.min(Math.floor(at), VIRIDIS.length - 2);
+    return mix(VIRIDIS[low], VIRIDIS[low + 1], at - low);
 }
 
 function categories(name, label, values, known) {
-  const names = known ? known.map(([n]) => n) : [...new Set(values)];
-  const others = [...new Set(values)].filter((v) => !names.includes(v));
-  const list = [...names, ...others].map((n, i) => ({
-    name: n ?? 'not known',
-    colour: known?.[i]?.[1] ?? CATEGORICAL[i % CATEGORICAL.length],
-    value: n,
-  }));
-  const at = new Map(list.map((c, i) => [c.value, i]));
-  return { name, label, categories: list, category: (h) => at.get(values[h]), colour: (h) => list[at.get(values[h])].colour };
+    const names = known ? known.map(([n]) => n) : [...new Set(values)];
+    const others = [...new Set(values)].filter((v) => !names.includes(v));
+    const list = [...names, ...others].map((n, i) => ({
+        name: n ?? 'not known',
+        colour: known?.[i]?.[1] ?? CATEGORICAL[i % CATEGORICAL.length],
+        value: n,
+    }));
+    const at = new Map(list.map((c, i) => [c.value, i]));
+    return {
+        name,
+        label,
+        categories: list,
+        category: (h) => at.get(values[h]),
+        colour: (h) => list[at.get(values[h])].colour,
+    };
 }
 
 function scale(name, label, values) {
-  const seen = Array.from(values).filter(Number.isFinite);
-  const low = seen.reduce((a, b) => Math.min(a, b), Infinity);
-  const high = seen.reduce((a, b) => Math.max(a, b), -Infinity);
-  if (!(high > low)) return null;
-  return {
-    name,
-    label,
-    scale: { low, high },
-    category: () => 0,
-    colour: (h) => (Number.isFinite(values[h]) ? viridis((values[h] - low) / (high - low)) : '#999999'),
-  };
+    const seen = Array.from(values).filter(Number.isFinite);
+    const low = seen.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = seen.reduce((a, b) => Math.max(a, b), -Infinity);
+    if (!(high > low)) return null;
+    return {
+        name,
+        label,
+        scale: { low, high },
+        category: () => 0,
+        colour: (h) =>
+            Number.isFinite(values[h]) ? viridis((values[h] - low) / (high - low)) : '#999999',
+    };
 }
 
 // Only what the data can tell apart.
 export function schemes(data) {
-  const { heads, models } = data;
-  const each = (of) => Array.from({ length: heads.count }, (_, h) => of(h));
-  const list = [];
-  if (heads.class) list.push(categories('class', 'class', heads.class, CLASSES));
-  list.push(scale('layer', 'depth (layer)', each((h) => heads.layer[h] / Math.max(1, data.layersOf[heads.model[h]]))));
-  if (heads.rope)
-    list.push(categories('rope', 'RoPE', each((h) => ({ 1: 'RoPE', 0: 'NoPE' })[heads.rope[h]] ?? null), [['RoPE', '#4477aa'], ['NoPE', '#ee7733']]));
-  if (models.group.some((g) => g !== null))
-    list.push(categories('group', data.training ? 'phase' : 'family', each((h) => models.group[heads.model[h]])));
-  list.push(categories('model', data.training ? 'checkpoint' : 'model', each((h) => models.name[heads.model[h]])));
-  list.push(scale('explained_variance', 'explained variance of PC0', each((h) => data.pc('explained_variance', h, 0))));
-  if (heads.plasticity) list.push(scale('plasticity', 'plasticity', heads.plasticity));
-  if (heads.bias_strength) list.push(scale('bias_strength', 'bias strength', heads.bias_strength));
-  return list.filter(Boolean);
+    const { heads, models } = data;
+    const each = (of) => Array.from({ length: heads.count }, (_, h) => of(h));
+    const list = [];
+    if (heads.class) list.push(categories('class', 'class', heads.class, CLASSES));
+    list.push(
+        scale(
+            'layer',
+            'depth (layer)',
+            each((h) => heads.layer[h] / Math.max(1, data.layersOf[heads.model[h]])),
+        ),
+    );
+    if (heads.rope)
+        list.push(
+            categories(
+                'rope',
+                'RoPE',
+                each((h) => ({ 1: 'RoPE', 0: 'NoPE' })[heads.rope[h]] ?? null),
+                [
+                    ['RoPE', '#4477aa'],
+                    ['NoPE', '#ee7733'],
+                ],
+            ),
+        );
+    if (models.group.some((g) => g !== null))
+        list.push(
+            categories(
+                'group',
+                data.training ? 'phase' : 'family',
+                each((h) => models.group[heads.model[h]]),
+            ),
+        );
+    list.push(
+        categories(
+            'model',
+            data.training ? 'checkpoint' : 'model',
+            each((h) => models.name[heads.model[h]]),
+        ),
+    );
+    list.push(
+        scale(
+            'explained_variance',
+            'explained variance of PC0',
+            each((h) => data.pc('explained_variance', h, 0)),
+        ),
+    );
+    if (heads.plasticity) list.push(scale('plasticity', 'plasticity', heads.plasticity));
+    if (heads.bias_strength)
+        list.push(scale('bias_strength', 'bias strength', heads.bias_strength));
+    return list.filter(Boolean);
 }

@@ -14,7 +14,7 @@ const FLAGS = [
     '--disable-background-networking',
     '--disable-component-update',
     '--disable-sync',
-  '--disable-breakpad',
+    '--disable-breakpad',
     '--disable-extensions',
     '--disable-dev-shm-usage',
     '--hide-scrollbars',
@@ -34,6 +34,8 @@ export class Chromium {
         browser.profile = mkdtempSync(join(tmpdir(), 'qkscope-chromium-'));
         browser.process = spawn(program, [...FLAGS, `--user-data-dir=${browser.profile}`], {
             stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+            // What Chromium keeps outside its profile goes with the profile, too.
+            env: { ...process.env, XDG_CONFIG_HOME: browser.profile, XDG_CACHE_HOME: browser.profile },
         });
         browser.said = '';
         browser.process.stderr.on('data', (bytes) => {

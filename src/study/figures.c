@@ -396,7 +396,7 @@ qks_status qks_figures(const char *path, const char *out, const qks_figures_opti
                        qks_figures_report *report, qks_error *error)
 {
     static const qks_figures_options defaults = {0};
-    qks_figures_report unused;
+    qks_figures_report unused = {0};
     input in = {.path = path, .options = options ? options : &defaults};
     report = report ? report : &unused;
     *report = (qks_figures_report){0};

@@ -118,24 +118,52 @@ void pair_reservoir_offer(pair_reservoir *r, double priority, const float *diffe
         cut(r, r->priority[r->capacity]);
 }
 
+/* How many of the present and of the drawn pairs (both rising) are among the `room` smallest. */
+static size_t survivors(const pair_reservoir *r, const pair_draws *draws, size_t room,
+                        size_t *present)
+{
+    size_t old = 0, new = 0;
+    while (old + new < room && (old < r->count || new < draws->length))
+        if (new == draws->length ||
+            (old < r->count && r->priority[old] <= draws->data[new].priority))
+            old++;
+        else
+            new ++;
+    *present = old;
+    return new;
+}
+
+/* Merge from the back, so that each difference moves once at most and in place. */
+static void merge(pair_reservoir *r, const pair_draws *draws, const float *keys)
+{
+    size_t d = (size_t)r->d, old = 0, new = survivors(r, draws, r->capacity + 1, &old);
+    r->count = old + new;
+    for (size_t at = r->count; new > 0;) {
+        float *to = r->difference + --at * d;
+        const pair_draw *draw = &draws->data[new - 1];
+        if (old > 0 && r->priority[old - 1] > draw->priority) {
+            r->priority[at] = r->priority[--old];
+            memcpy(to, r->difference + old * d, d * sizeof *to);
+            continue;
+        }
+        const float *first = keys + draw->first * d, *second = keys + draw->second * d;
+        for (size_t j = 0; j < d; j++)
+            to[j] = first[j] - second[j];
+        r->priority[at] = draw->priority;
+        new --;
+    }
+    if (r->count > r->capacity)
+        cut(r, r->priority[r->capacity]);
+}
+
 qks_status pair_reservoir_add(pair_reservoir *r, uint64_t seed, uint32_t m, const float *keys,
                               qks_error *error)
 {
     pair_draws draws = {0};
-    size_t d = (size_t)r->d;
-    float *difference = malloc(d * sizeof *difference);
     /* One more than fits: the first that does not fit sets the threshold. */
-    qks_status status = difference
-                            ? pairs_draw(seed, m, r->capacity + 1, r->threshold, &draws, error)
-                            : out_of_memory(error, "key difference");
-    for (size_t i = 0; status == QKS_OK && i < draws.length; i++) {
-        const float *first = keys + draws.data[i].first * d;
-        const float *second = keys + draws.data[i].second * d;
-        for (size_t j = 0; j < d; j++)
-            difference[j] = first[j] - second[j];
-        pair_reservoir_offer(r, draws.data[i].priority, difference);
-    }
-    free(difference);
+    qks_status status = pairs_draw(seed, m, r->capacity + 1, r->threshold, &draws, error);
+    if (status == QKS_OK)
+        merge(r, &draws, keys);
     free(draws.data);
     return status;
 }

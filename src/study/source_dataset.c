@@ -161,13 +161,16 @@ typedef struct load {
     const source *source;
     const side_id *id;
     side *into;
-    int64_t last_document; /* and its group, since rows of a document come together */
-    size_t last_group;
+    int64_t last_document; /* and its rank and group, since rows of a document come together */
+    size_t last_rank, last_group;
     uint32_t *pick, *group; /* [room] rows by group; the group of each row */
     size_t room;
     size_t *starts; /* [groups + 1] */
     cell cell;
-    float *narrow; /* keys of a cell as float32 */
+    bool *seen;               /* [documents] met already; NULL: rows come sorted by cell */
+    int32_t bucket, position; /* of the row before */
+    bool scattered;           /* cells do not lie together in the file */
+    float *narrow;            /* keys of a cell as float32 */
     size_t narrow_room;
 } load;
 
@@ -177,7 +180,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static qks_status find_group(load *l, int64_t document, size_t *group, qks_error *error)
+static qks_status find_document(load *l, int64_t document, qks_error *error)
 {
     const dataset *data = &l->source->data;
     if (document != l->last_document || l->last_group == SIZE_MAX) {
@@ -188,10 +191,24 @@ static qks_status find_group(load *l, int64_t document, size_t *group, qks_error
                             "example_id %lld was not there when the dataset was opened",
                             (long long)document);
         l->last_document = document;
-        l->last_group = group_of_rank(l->source, (size_t)(found - data->documents));
+        l->last_rank = (size_t)(found - data->documents);
+        l->last_group = group_of_rank(l->source, l->last_rank);
     }
-    *group = l->last_group;
     return QKS_OK;
+}
+
+/* Captures write document after document, positions rising. Then every cell lies together and its
+ * keys are in the order that sorting would give; a row that breaks this ends the scan, and the next
+ * one sorts. */
+static qks_status check_order(load *l, int32_t bucket, int32_t position, bool new_document,
+                              qks_error *error)
+{
+    bool rises = bucket > l->bucket || (bucket == l->bucket && position >= l->position);
+    l->scattered = new_document ? l->seen[l->last_rank] : !rises;
+    l->seen[l->last_rank] = true;
+    l->bucket = bucket;
+    l->position = position;
+    return l->scattered ? qks_fail(error, QKS_INTERNAL, "rows are not by cell") : QKS_OK;
 }
 
 /* Sort the rows' numbers by group, keeping their order within each. */
@@ -210,12 +227,14 @@ static qks_status deal(load *l, const dataset_rows *rows, qks_error *error)
     l->group = l->pick + l->room;
     memset(l->starts, 0, (groups + 1) * sizeof *l->starts);
     for (size_t i = 0; i < rows->n; i++) {
-        size_t group = 0;
-        qks_status status = find_group(l, rows->document[i], &group, error);
+        bool new_document = rows->document[i] != l->last_document || l->last_group == SIZE_MAX;
+        qks_status status = find_document(l, rows->document[i], error);
+        if (status == QKS_OK && l->seen)
+            status = check_order(l, rows->bucket[i], rows->position[i], new_document, error);
         if (status != QKS_OK)
             return status;
-        l->group[i] = (uint32_t)group;
-        l->starts[group + 1]++;
+        l->group[i] = (uint32_t)l->last_group;
+        l->starts[l->last_group + 1]++;
     }
     for (size_t g = 0; g < groups; g++)
         l->starts[g + 1] += l->starts[g];
@@ -284,24 +303,33 @@ static qks_status draw_cell(void *context, int bucket, int64_t document, uint32_
         error);
 }
 
-static dataset_scan_options scan_by(const source *s, bool cells)
+static qks_status scan_side(load *l, int thread, size_t side_number, dataset_order order,
+                            qks_error *error)
 {
-    return (dataset_scan_options){.order = cells ? DATASET_BY_CELL : DATASET_AS_STORED,
-                                  .bucket_size = s->bucket};
+    const source *s = l->source;
+    dataset_scan_options how = {.order = order, .bucket_size = s->bucket};
+    l->last_group = SIZE_MAX;
+    l->cell.m = 0;
+    side_clear(l->into);
+    qks_status status = dataset_scan(s->store, thread, &s->data.heads[side_number], &how, take_rows,
+                                     l, error);
+    return status == QKS_OK ? cell_close(&l->cell, error) : status;
 }
 
 static qks_status dataset_load(const source *s, int thread, size_t side_number, side *into,
                                qks_error *error)
 {
-    load l = {.source = s, .id = &s->info.sides[side_number], .into = into, .last_group = SIZE_MAX};
+    load l = {.source = s, .id = &s->info.sides[side_number], .into = into};
     l.cell = (cell){.end = draw_cell, .context = &l};
-    dataset_scan_options how = scan_by(s, into->pairs != NULL);
     qks_status status = memory_zeroed(&l.starts, s->info.n_groups + 1, sizeof *l.starts, error);
+    if (status == QKS_OK && into->pairs)
+        status = memory_zeroed(&l.seen, s->data.n_documents + 1, sizeof *l.seen, error);
     if (status == QKS_OK)
-        status = dataset_scan(s->store, thread, &s->data.heads[side_number], &how, take_rows, &l,
-                              error);
-    if (status == QKS_OK)
-        status = cell_close(&l.cell, error);
+        status = scan_side(&l, thread, side_number, DATASET_AS_STORED, error);
+    free(l.seen);
+    l.seen = NULL;
+    if (l.scattered)
+        status = scan_side(&l, thread, side_number, DATASET_BY_CELL, error);
     free(l.starts);
     free(l.pick);
     free(l.cell.keys);
@@ -352,7 +380,7 @@ static qks_status dataset_pairs(const source *s, int thread, size_t side_number,
     all_pairs p = {
         .d = s->info.d, .n_buckets = s->info.n_buckets, .visit = visit, .context = context};
     p.cell = (cell){.end = pairs_of_cell, .context = &p};
-    dataset_scan_options how = scan_by(s, true);
+    dataset_scan_options how = {.order = DATASET_BY_CELL, .bucket_size = s->bucket};
     qks_status status = memory_zeroed(&p.block, PAIR_BLOCK * (size_t)p.d, sizeof *p.block, error);
     if (status == QKS_OK)
         status = dataset_scan(s->store, thread, &s->data.heads[side_number], &how, cell_rows, &p,

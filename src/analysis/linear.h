@@ -26,5 +26,8 @@ double quadratic_form(int d, const double *a, int stride, const double *v);
 /* A v for `count` vectors at once: out [count, d] = vectors [count, d] times A. */
 void symmetric_times(int d, const double *a, int stride, int count, const double *vectors,
                      double *out);
+/* The same for the lower triangle alone, as if zeros stood above it. */
+void triangle_times(int d, const double *a, int stride, int count, const double *vectors,
+                    double *out);
 
 #endif

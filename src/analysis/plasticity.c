@@ -21,12 +21,12 @@ struct plasticity {
     bool same_orientation; /* the oriented variant is the plain one */
     int64_t window;
     double *alpha, *beta; /* [d] q(t) = alpha + beta t */
-    double *residual;     /* [d, d] covariance of the noise, lower triangle */
+    double *residual;     /* [d, d] covariance of the noise, lower triangle; see fold() */
     reflection plain, oriented;
     double *t, *last_key; /* [buckets] mean query position (-1: no queries); last key position */
     double *sums[PLASTICITY_VARIANTS]; /* [buckets, buckets]: (b, c) */
     double *counts;                    /* [buckets] key pairs of bucket c */
-    double *product;                   /* [BLOCK, d] residual times differences */
+    double *product;                   /* [BLOCK, d] folded residual times differences */
     double *block;                     /* the one allocation behind all of it */
 };
 
@@ -69,6 +69,16 @@ static void put_reflection(plasticity *p, double e1, reflection *r)
                           4 * r->u[j] * r->u[j] * along;
         r->sigma[j] = fmax(variance, 0);
     }
+}
+
+/* Twice what is below the diagonal: then w^T A w needs the lower triangle only, half the product.
+ */
+static void fold(plasticity *p)
+{
+    size_t n = (size_t)p->d;
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j + 1; i < n; i++)
+            p->residual[j * n + i] *= 2;
 }
 
 static bool keys_point_back(const side *keys)
@@ -115,6 +125,7 @@ qks_status plasticity_open(plasticity **out, const moments *q, const side *queri
     put_reflection(p, 1, &p->plain);
     p->same_orientation = !keys_point_back(keys);
     put_reflection(p, p->same_orientation ? 1 : -1, &p->oriented);
+    fold(p);
     for (size_t b = 0; b < buckets; b++) {
         /* one query has no residual variance */
         bool some_q = q->n > 1 && b < (size_t)queries->n_buckets && queries->buckets[b].n > 0;
@@ -150,25 +161,27 @@ static double pair_plasticity(double m, double v)
     return 4 * tail * (1 - tail);
 }
 
-/* v = sum_d sigma_d^2 (H w)_d^2 */
-static double diagonal_variance(const reflection *r, int d, const double *w)
+/* v = sum_d sigma_d^2 (H w)_d^2; `squares` is room for the (H w)_d^2 */
+static double diagonal_variance(const reflection *r, int d, const double *w, double *squares)
 {
-    double twice = 2 * dot(d, r->u, w), sum = 0;
+    double twice = 2 * dot(d, r->u, w);
     for (int j = 0; j < d; j++) {
         double reflected = w[j] - twice * r->u[j];
-        sum += r->sigma[j] * reflected * reflected;
+        squares[j] = reflected * reflected;
     }
-    return sum;
+    return dot(d, r->sigma, squares);
 }
 
-static void add_pair(plasticity *p, int c, const double *w, const double *sigma_w)
+/* `product` is w times the folded residual, and room afterwards. */
+static void add_pair(plasticity *p, int c, const double *w, double *product)
 {
     double at_zero = dot(p->d, w, p->alpha), per_token = dot(p->d, w, p->beta);
     double variance[PLASTICITY_VARIANTS];
-    variance[PLASTICITY_DIAGONAL] = diagonal_variance(&p->plain, p->d, w);
-    variance[PLASTICITY_ORIENTED] = p->same_orientation ? variance[PLASTICITY_DIAGONAL]
-                                                        : diagonal_variance(&p->oriented, p->d, w);
-    variance[PLASTICITY_FULL] = dot(p->d, w, sigma_w);
+    variance[PLASTICITY_FULL] = dot(p->d, w, product);
+    variance[PLASTICITY_DIAGONAL] = diagonal_variance(&p->plain, p->d, w, product);
+    variance[PLASTICITY_ORIENTED] = p->same_orientation
+                                        ? variance[PLASTICITY_DIAGONAL]
+                                        : diagonal_variance(&p->oriented, p->d, w, product);
     p->counts[c]++;
     for (int b = c + 1; b < p->buckets; b++) {
         if (!sees(p, b, c))
@@ -195,7 +208,7 @@ qks_status plasticity_add(plasticity *p, int bucket, size_t n, const double *dif
     for (size_t first = 0; first < n; first += BLOCK) {
         size_t rows = n - first < BLOCK ? n - first : BLOCK;
         const double *block = differences + first * d;
-        symmetric_times(p->d, p->residual, p->d, (int)rows, block, p->product);
+        triangle_times(p->d, p->residual, p->d, (int)rows, block, p->product);
         for (size_t i = 0; i < rows; i++) {
             const double *w = block + i * d;
             if (dot(p->d, w, w) > 0)

@@ -1,168 +1,19 @@
-/* study.c: YAML to a study, by tables of keys; every fault with its line and column. */
+/* study.c: a study file to a study: tables of keys, and checks over the whole. */
 #include "study/study.h"
 
 #include "base/file.h"
-#include "qkscope/names.h"
 #include "study/source.h"
+#include "study/study_yaml.h"
 
-#include <errno.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
 enum {
-    STUDY_MAX = 1 << 20, /* bytes of a file */
-    DEPTH_MAX = 16,
     MODELS_MAX = 10000,
-    SCALING_MAX = 1 << 16,
     NAME_LONGEST = 300,
-    KEYS_MAX = 32,    /* of a mapping */
-    FAULTS_MAX = 100, /* shown; the rest is counted */
 };
 
-typedef struct reader {
-    study *s;
-    yaml_document_t *document;
-    const yaml_node_t *root;
-    text *faults;
-    size_t count; /* faults so far */
-} reader;
-
-/* ---- faults ---- */
-
-static void fault_at(reader *r, size_t line, size_t column, const char *message)
-{
-    if (r->count < FAULTS_MAX)
-        text_addf(r->faults, "%s:%zu:%zu: %s\n", r->s->path, line, column, message);
-    else if (r->count == FAULTS_MAX)
-        text_addf(r->faults, "%s: more faults than %d; the rest is not shown\n", r->s->path,
-                  FAULTS_MAX);
-    r->count++;
-}
-
-static void fault(reader *r, const yaml_node_t *at, const char *format, ...) QKS_PRINTF(3, 4);
-
-static void fault(reader *r, const yaml_node_t *at, const char *format, ...)
-{
-    char message[512];
-    va_list values;
-    va_start(values, format);
-    (void)vsnprintf(message, sizeof message, format, values);
-    va_end(values);
-    for (char *c = message; *c; c++) /* a value's line breaks are no lines of the message */
-        *c = (unsigned char)*c < ' ' || *c == 0x7f ? ' ' : *c;
-    fault_at(r, at ? at->start_mark.line + 1 : 1, at ? at->start_mark.column + 1 : 1, message);
-}
-
 /* ---- values ---- */
-
-static bool has_nul(const yaml_node_t *node)
-{
-    return node->type == YAML_SCALAR_NODE &&
-           memchr(node->data.scalar.value, '\0', node->data.scalar.length);
-}
-
-/* NULL: no scalar, or one that C would read only a part of. */
-static const char *scalar(const yaml_node_t *node)
-{
-    bool fine = node->type == YAML_SCALAR_NODE && !has_nul(node);
-    return fine ? (const char *)node->data.scalar.value : NULL;
-}
-
-static bool is_null(const yaml_node_t *node)
-{
-    const char *value = scalar(node);
-    return value && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-           (*value == '\0' || strcmp(value, "~") == 0 || strcmp(value, "null") == 0);
-}
-
-static void take_text(reader *r, const yaml_node_t *node, void *place)
-{
-    const char *value = scalar(node);
-    if (has_nul(node))
-        fault(r, node, "a text may not hold the character NUL");
-    else if (!value || is_null(node))
-        fault(r, node, "a text is wanted here");
-    else
-        *(const char **)place = arena_string(&r->s->memory, value);
-}
-
-static bool whole_number(const char *value, int64_t *number)
-{
-    char *end = NULL;
-    errno = 0;
-    long long parsed = strtoll(value, &end, 10);
-    *number = parsed;
-    return !errno && end != value && *end == '\0';
-}
-
-static void take_count(reader *r, const yaml_node_t *node, void *place)
-{
-    const char *value = scalar(node);
-    int64_t number = 0;
-    if (!value || !whole_number(value, &number) || number < 1 || number > INT32_MAX)
-        fault(r, node, "a whole number from 1 to %d is wanted here%s%.60s%s", INT32_MAX,
-              value ? ", not '" : "", value ? value : "", value ? "'" : "");
-    else
-        *(int64_t *)place = number;
-}
-
-static void take_seed(reader *r, const yaml_node_t *node, void *place)
-{
-    const char *value = scalar(node);
-    int64_t number = 0;
-    if (!value || !whole_number(value, &number) || number < 0)
-        fault(r, node, "a whole number of at least 0 is wanted here");
-    else
-        *(int64_t *)place = number;
-}
-
-static void take_real(reader *r, const yaml_node_t *node, void *place)
-{
-    const char *value = scalar(node);
-    char *end = NULL;
-    double number = value ? strtod(value, &end) : 0;
-    if (!value || end == value || *end || !(number > 0 && number < 1e30))
-        fault(r, node, "a positive number is wanted here");
-    else
-        *(double *)place = number;
-}
-
-static bool truth(const yaml_node_t *node, bool *value)
-{
-    const char *word = scalar(node);
-    *value = word && strcmp(word, "true") == 0;
-    return word && (*value || strcmp(word, "false") == 0);
-}
-
-static void take_bool(reader *r, const yaml_node_t *node, void *place)
-{
-    if (!truth(node, place))
-        fault(r, node, "true or false is wanted here");
-}
-
-static void take_maybe(reader *r, const yaml_node_t *node, void *place) /* -1 until it is said */
-{
-    bool value = false;
-    if (!truth(node, &value))
-        fault(r, node, "true or false is wanted here");
-    else
-        *(int64_t *)place = value;
-}
-
-/* A count, or a word that stands for a special one. */
-static void take_or(reader *r, const yaml_node_t *node, void *place, const char *word,
-                    int64_t means)
-{
-    const char *value = scalar(node);
-    if (value && strcmp(value, word) == 0)
-        *(int64_t *)place = means;
-    else
-        take_count(r, node, place);
-}
 
 static void take_heads(reader *r, const yaml_node_t *node, void *place)
 {
@@ -198,22 +49,6 @@ static void take_kind(reader *r, const yaml_node_t *node, void *place)
         *(bool *)place = strcmp(value, "training") == 0;
 }
 
-static void take_list(reader *r, const yaml_node_t *node, void *place)
-{
-    string_list *list = place;
-    if (node->type != YAML_SEQUENCE_NODE) {
-        fault(r, node, "a list is wanted here");
-        return;
-    }
-    for (yaml_node_item_t *i = node->data.sequence.items.start; i < node->data.sequence.items.top;
-         i++) {
-        const char *value = NULL;
-        take_text(r, yaml_document_get_node(r->document, *i), (void *)&value);
-        if (value && array_push(list, value, NULL) != QKS_OK)
-            fault(r, node, "the list is too long for the memory");
-    }
-}
-
 static void take_figures(reader *r, const yaml_node_t *node, void *place)
 {
     const char *value = scalar(node);
@@ -223,116 +58,7 @@ static void take_figures(reader *r, const yaml_node_t *node, void *place)
         take_list(r, node, place);
 }
 
-/* A YAML value as JSON, for rope_scaling. */
-static json_t *json_of(reader *r, const yaml_node_t *node, int depth)
-{
-    if (depth > DEPTH_MAX)
-        return NULL;
-    if (node->type == YAML_MAPPING_NODE) {
-        json_t *object = json_object();
-        for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
-             p++) {
-            const char *key = scalar(yaml_document_get_node(r->document, p->key));
-            json_t *value = json_of(r, yaml_document_get_node(r->document, p->value), depth + 1);
-            if (!key || json_object_set_new(object, key, value) != 0) {
-                json_decref(object);
-                return NULL;
-            }
-        }
-        return object;
-    }
-    if (node->type == YAML_SEQUENCE_NODE) {
-        json_t *list = json_array();
-        for (yaml_node_item_t *i = node->data.sequence.items.start;
-             i < node->data.sequence.items.top; i++)
-            if (json_array_append_new(
-                    list, json_of(r, yaml_document_get_node(r->document, *i), depth + 1)) != 0) {
-                json_decref(list);
-                return NULL;
-            }
-        return list;
-    }
-    const char *value = scalar(node);
-    if (!value)
-        return NULL;
-    bool plain = node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE, flag = false;
-    int64_t number = 0;
-    char *end = NULL;
-    if (is_null(node))
-        return json_null();
-    if (plain && truth(node, &flag))
-        return json_boolean(flag);
-    if (plain && whole_number(value, &number))
-        return json_integer(number);
-    double real = plain ? strtod(value, &end) : 0;
-    return plain && end != value && *end == '\0' && isfinite(real) ? json_real(real)
-                                                                   : json_string(value);
-}
-
-static void take_scaling(reader *r, const yaml_node_t *node, void *place)
-{
-    json_t *value = node->type == YAML_MAPPING_NODE || is_null(node) ? json_of(r, node, 0) : NULL;
-    char *dumped = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS)
-                         : NULL;
-    if (!dumped || strlen(dumped) > SCALING_MAX)
-        fault(r, node, "rope_scaling is a mapping as in config.json, or null");
-    else
-        *(const char **)place = arena_string(&r->s->memory, dumped);
-    free(dumped);
-    json_decref(value);
-}
-
-/* ---- mappings ---- */
-
-typedef struct key {
-    const char *name;
-    void (*take)(reader *r, const yaml_node_t *node, void *place);
-    size_t offset;
-    bool required;
-} key;
-
-static void unknown_key(reader *r, const yaml_node_t *at, const char *name, const key *keys)
-{
-    const char *names[KEYS_MAX + 1] = {NULL};
-    for (size_t i = 0; keys[i].name; i++)
-        names[i] = keys[i].name;
-    const char *near = qks_nearest(name, names);
-    if (near)
-        fault(r, at, "there is no key '%.60s' here; did you mean '%s'?", name, near);
-    else
-        fault(r, at, "there is no key '%.60s' here", name);
-}
-
-static void take_mapping(reader *r, const yaml_node_t *node, const key *keys, void *base)
-{
-    bool seen[KEYS_MAX] = {false};
-    if (node->type != YAML_MAPPING_NODE) {
-        fault(r, node, "a mapping (key: value) is wanted here");
-        return;
-    }
-    for (yaml_node_pair_t *p = node->data.mapping.pairs.start; p < node->data.mapping.pairs.top;
-         p++) {
-        const yaml_node_t *name = yaml_document_get_node(r->document, p->key);
-        const char *word = scalar(name);
-        size_t i = 0;
-        while (word && keys[i].name && strcmp(keys[i].name, word) != 0)
-            i++;
-        if (!word)
-            fault(r, name, "a key must be a plain word");
-        else if (!keys[i].name)
-            unknown_key(r, name, word, keys);
-        else if (seen[i])
-            fault(r, name, "key '%s' is here twice", word);
-        else
-            keys[i].take(r, yaml_document_get_node(r->document, p->value),
-                         (char *)base + keys[i].offset);
-        if (word && keys[i].name)
-            seen[i] = true;
-    }
-    for (size_t i = 0; keys[i].name; i++)
-        if (keys[i].required && !seen[i])
-            fault(r, node, "key '%s' is missing", keys[i].name);
-}
+/* ---- keys ---- */
 
 static const key TEXT_KEYS[] = {
     {"path", take_text, offsetof(study, text.path), true},
@@ -543,11 +269,11 @@ static void check_text(reader *r)
 static bool node_in_bounds(reader *r, int number, int depth, size_t *visits)
 {
     const yaml_node_t *node = yaml_document_get_node(r->document, number);
-    if (depth > DEPTH_MAX)
+    if (depth > YAML_DEPTH_MAX)
         fault(r, node, "this is nested too deeply");
     else if (++*visits > STUDY_MAX)
         fault(r, node, "aliases multiply to more than %d values", STUDY_MAX);
-    bool fine = depth <= DEPTH_MAX && *visits <= STUDY_MAX;
+    bool fine = depth <= YAML_DEPTH_MAX && *visits <= STUDY_MAX;
     if (node->type == YAML_SEQUENCE_NODE)
         for (yaml_node_item_t *i = node->data.sequence.items.start;
              fine && i < node->data.sequence.items.top; i++)
@@ -617,7 +343,7 @@ static bool is_shallow(reader *r, const char *bytes, size_t length)
         more = yaml_parser_parse(&parser, &event) && event.type != YAML_STREAM_END_EVENT;
         depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
         depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
-        fine = depth <= DEPTH_MAX + 1;
+        fine = depth <= YAML_DEPTH_MAX + 1;
         if (!fine)
             fault_at(r, event.start_mark.line + 1, event.start_mark.column + 1,
                      "this is nested too deeply");
@@ -689,7 +415,7 @@ void study_close(study *s)
 
 /* ---- using ---- */
 
-static const char *seen_from_here(study *s, const char *path)
+const char *study_sees(study *s, const char *path)
 {
     const char *joined = path[0] == '/' ? path : arena_format(&s->memory, "%s/%s", s->folder, path);
     return joined && (is_folder(joined) || is_file(joined)) ? joined : path;
@@ -699,7 +425,7 @@ const char *study_model_path(study *s, const study_model *m)
 {
     if (m->revision)
         return arena_format(&s->memory, "%s@%s", m->model, m->revision);
-    return seen_from_here(s, m->model);
+    return study_sees(s, m->model);
 }
 
 qks_capture_options study_capture_options(const study *s, const study_model *m)
@@ -709,7 +435,7 @@ qks_capture_options study_capture_options(const study *s, const study_model *m)
         .text_column = s->text.column,
         .id_column = s->text.id,
         .limit = s->text.limit,
-        .tokenizer = m->tokenizer ? seen_from_here((study *)(uintptr_t)s, m->tokenizer) : NULL,
+        .tokenizer = m->tokenizer ? study_sees((study *)(uintptr_t)s, m->tokenizer) : NULL,
         .no_special = s->capture.no_special,
         .max_length = (int32_t)m->max_length,
         .heads = (int32_t)s->capture.heads,
@@ -726,106 +452,4 @@ qks_capture_options study_capture_options(const study *s, const study_model *m)
         .rope_theta = m->rope_theta,
         .rope_scaling = m->rope_scaling,
     };
-}
-
-/* ---- printing ---- */
-
-/* JSON strings are YAML strings. */
-static void print_item(text *out, const char *before, const char *value)
-{
-    json_t *string = value ? json_string(value) : NULL;
-    char *quoted = string ? json_dumps(string, JSON_ENCODE_ANY) : NULL;
-    if (quoted)
-        text_addf(out, "%s%s", before, quoted);
-    free(quoted);
-    json_decref(string);
-}
-
-static void print_text(text *out, const char *name, const char *value)
-{
-    char before[64];
-    (void)snprintf(before, sizeof before, ", %s: ", name);
-    print_item(out, before, value);
-}
-
-/* A path that holds from any folder; a name of the hub stays as it is. */
-static void print_path(text *out, const char *name, const char *path)
-{
-    char *whole = path ? realpath(path, NULL) : NULL;
-    print_text(out, name, whole ? whole : path);
-    free(whole);
-}
-
-static void print_list(text *out, const char *name, const string_list *list)
-{
-    text_addf(out, "%s: [", name);
-    for (size_t i = 0; i < list->length; i++)
-        print_item(out, i ? ", " : "", list->data[i]);
-    text_add(out, "]\n");
-}
-
-static void print_model(study *s, const study_model *m, text *out)
-{
-    text_add(out, "  - {full_attention_only: ");
-    text_add(out, m->full_attention_only == 1 ? "true" : "false");
-    print_text(out, "label", m->label);
-    print_text(out, "phase", m->phase);
-    print_text(out, "family", m->family);
-    print_path(out, "model", m->revision ? m->model : seen_from_here(s, m->model));
-    print_text(out, "revision", m->revision);
-    print_path(out, "tokenizer", m->tokenizer ? seen_from_here(s, m->tokenizer) : NULL);
-    if (m->max_length)
-        text_addf(out, ", max_length: %lld", (long long)m->max_length);
-    if (m->rope_theta > 0)
-        text_addf(out, ", rope_theta: %.17g", m->rope_theta);
-    if (m->rope_scaling)
-        text_addf(out, ", rope_scaling: %s", m->rope_scaling);
-    text_add(out, "}\n");
-}
-
-void study_print(study *s, text *out)
-{
-    text_addf(out, "kind: %s\n", s->training ? "training" : "models");
-    text name = text_new(STUDY_MAX), block = text_new(STUDY_MAX);
-    print_text(&name, "name", s->name);
-    text_addf(out, "%s\n", text_string(&name) + 2);
-    print_path(&block, "path", s->text.path);
-    print_text(&block, "column", s->text.column);
-    print_text(&block, "id", s->text.id);
-    text_addf(out, "text: {%s", text_string(&block) + 2);
-    if (s->text.limit)
-        text_addf(out, ", limit: %lld", (long long)s->text.limit);
-    text_add(out, "}\ncapture: {");
-    if (s->capture.heads)
-        text_addf(out, "heads: %lld, ", (long long)s->capture.heads);
-    text_addf(out, "seed: %lld, sampler: %s", (long long)s->capture.seed,
-              qks_sampler_name((qks_sampler)s->capture.sampler));
-    if (s->capture.bucket)
-        text_addf(out, ", bucket: %lld", (long long)s->capture.bucket);
-    if (s->capture.rate > 0)
-        text_addf(out, ", rate: %.17g", s->capture.rate);
-    if (s->capture.groups == GROUPS_PER_DOCUMENT)
-        text_add(out, ", groups: document");
-    else
-        text_addf(out, ", groups: %lld",
-                  (long long)(s->capture.groups ? s->capture.groups : GROUPS_DEFAULT));
-    if (s->capture.pairs == PAIRS_NONE)
-        text_add(out, ", pairs: none");
-    else
-        text_addf(out, ", pairs: %lld",
-                  (long long)(s->capture.pairs ? s->capture.pairs : PAIRS_DEFAULT));
-    text_clear(&block);
-    print_text(&block, "layers", s->capture.layers);
-    text_addf(out, "%s, pre_rope: %s, no_special: %s}\nmodels:\n", text_string(&block),
-              s->capture.pre_rope ? "true" : "false", s->capture.no_special ? "true" : "false");
-    for (size_t i = 0; i < s->n_models; i++)
-        print_model(s, &s->models[i], out);
-    if (s->portraits.length)
-        print_list(out, "portraits", &s->portraits);
-    if (s->no_figures)
-        text_add(out, "figures: none\n");
-    else if (s->figures.length)
-        print_list(out, "figures", &s->figures);
-    text_free(&name);
-    text_free(&block);
 }

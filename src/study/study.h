@@ -24,6 +24,8 @@ typedef struct study_model {
     int64_t full_attention_only; /* -1: not said */
 } study_model;
 
+enum { STUDY_MAX = 1 << 20 }; /* bytes of a study file */
+
 typedef ARRAY_OF(const char *) string_list;
 
 typedef struct study {
@@ -62,6 +64,8 @@ void study_print(study *s, text *out);
 
 /* What the engine is told for one model: strings live as long as the study. */
 qks_capture_options study_capture_options(const study *s, const study_model *m);
+/* A path of the file as seen from here; anything else (a name of the hub) as it is. */
+const char *study_sees(study *s, const char *path);
 /* org/name@revision, or the path as seen from here. In the arena of the study. */
 const char *study_model_path(study *s, const study_model *m);
 

@@ -48,9 +48,10 @@ qks_status plan_worker(const plan *p, size_t number, child *c, json_t **facts, t
     qks_status status = child_start(c, p->options->program, error);
     if (status != QKS_OK)
         return status;
-    json_t *request = json_pack("{s:s, s:I, s:i, s:I, s:s*}", "study", p->study->path, "model",
+    json_t *request = json_pack("{s:s, s:I, s:i, s:I, s:s*, s:b}", "study", p->study->path, "model",
                                 (json_int_t)number, "threads", p->options->threads, "memory",
-                                (json_int_t)p->options->memory, "backend", p->options->backend);
+                                (json_int_t)p->options->memory, "backend", p->options->backend,
+                                "calibrate", p->calibrate);
     status = request ? child_tell(c, request, error) : qks_fail(error, QKS_MEMORY, "out of memory");
     json_decref(request);
     if (status == QKS_OK)
@@ -95,6 +96,7 @@ static qks_status put_units(plan *p, plan_model *m, qks_error *error)
         u->documents = json_integer_value(json_object_get(group, "documents"));
         u->tokens = json_integer_value(json_object_get(group, "tokens"));
         u->work = (uint64_t)json_integer_value(json_object_get(group, "work"));
+        u->seconds = json_number_value(json_object_get(group, "seconds"));
         u->done = u->before = unit_is_whole(u->path);
     }
     return QKS_OK;
@@ -118,17 +120,39 @@ static qks_status plan_one(plan *p, size_t number, qks_error *error)
     return status;
 }
 
-qks_status plan_make(plan *p, study *s, const char *out, const qks_run_options *options,
+qks_status plan_open(plan *p, study *s, const char *path, const qks_run_options *options,
                      qks_error *error)
 {
-    *p = (plan){.study = s, .options = options, .out = out};
-    p->models = arena_alloc(&p->memory, s->n_models, sizeof *p->models);
-    qks_status status = p->models ? QKS_OK : out_of_memory(error, "plan");
-    for (size_t i = 0; status == QKS_OK && i < s->n_models; i++)
-        status = plan_one(p, i, error);
-    if (status != QKS_OK)
-        plan_close(p);
+    *p = (plan){.study = s, .options = options, .out = options->out};
+    text faults = text_new(1 << 20);
+    qks_status status = study_read(s, path, &faults, error);
+    if (options->messages && faults.length)
+        (void)fputs(text_string(&faults), options->messages);
+    text_free(&faults);
+    if (status == QKS_OK && !p->out) {
+        char slug[SLUG_SIZE];
+        slug_of(s->name, slug);
+        p->out = arena_format(&p->memory, "%s/runs/%s", s->folder, slug);
+        status = p->out ? QKS_OK : out_of_memory(error, "output folder");
+    }
     return status;
+}
+
+qks_status plan_make(plan *p, qks_error *error)
+{
+    p->models = arena_alloc(&p->memory, p->study->n_models, sizeof *p->models);
+    qks_status status = p->models ? QKS_OK : out_of_memory(error, "plan");
+    for (size_t i = 0; status == QKS_OK && i < p->study->n_models; i++)
+        status = plan_one(p, i, error);
+    return status;
+}
+
+double plan_seconds(const plan_model *m)
+{
+    double sum = 0;
+    for (size_t u = 0; u < m->n_units; u++)
+        sum += m->units[u].done ? 0 : m->units[u].seconds;
+    return sum;
 }
 
 void plan_close(plan *p)

@@ -13,6 +13,7 @@ typedef struct plan_unit {
     const char *path; /* DIR/units/<slug>/<key>.unit */
     int64_t documents, tokens;
     uint64_t work;
+    double seconds;    /* that it will take; 0: not asked */
     bool done, before; /* before: found finished when the run began */
 } plan_unit;
 
@@ -28,20 +29,26 @@ typedef struct plan_model {
 typedef struct plan {
     study *study;
     const qks_run_options *options;
-    const char *out;
+    const char *out;    /* the run's directory */
+    bool calibrate;     /* ask how long the units will take */
     plan_model *models; /* [study->n_models] */
     arena memory;
 } plan;
 
-/* Ask a worker about every model. Models that fail are marked, not fatal. */
-QKS_MUST_CHECK qks_status plan_make(plan *p, study *s, const char *out,
+/* Read the study file into `s`; its faults go to options->messages. */
+QKS_MUST_CHECK qks_status plan_open(plan *p, study *s, const char *path,
                                     const qks_run_options *options, qks_error *error);
+/* Ask a worker about every model. Models that fail are marked, not fatal. */
+QKS_MUST_CHECK qks_status plan_make(plan *p, qks_error *error);
 void plan_close(plan *p);
 
 /* A worker for model `number`, its plan taken and dropped. `reason`: why it could not be had, when
  * the status is QKS_PARTIAL. */
 QKS_MUST_CHECK qks_status plan_worker(const plan *p, size_t number, child *c, json_t **facts,
                                       text *reason, qks_error *error);
+
+/* Of the model's units that are still to do. */
+double plan_seconds(const plan_model *m);
 
 bool plan_stopped(const plan *p);
 

@@ -1,17 +1,16 @@
-/* run.c: the library's verbs run and check: plan, units, tables, figures, page, manifest. */
+/* run.c: the library's verb run: plan, units, manifest, tables, figures, page. */
 #include "qkscope/run.h"
 
 #include "base/file.h"
 #include "qkscope/figures.h"
 #include "qkscope/report.h"
-#include "qkscope/version.h"
+#include "study/manifest.h"
 #include "study/plan.h"
 #include "study/results.h"
 #include "study/schedule.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -20,7 +19,6 @@
 typedef struct run {
     study study;
     const qks_run_options *options;
-    const char *out;
     int lock;
     plan plan;
     ranks ranks;
@@ -29,18 +27,11 @@ typedef struct run {
 
 /* ---- the run's directory ---- */
 
-static const char *default_out(run *r)
-{
-    char slug[SLUG_SIZE];
-    slug_of(r->study.name, slug);
-    return arena_format(&r->memory, "%s/runs/%s", r->study.folder, slug);
-}
-
 /* One run at a time: the lock goes with the process, however it ends. */
 static qks_status lock_folder(run *r, qks_error *error)
 {
-    qks_status status = folder_make(r->out, error);
-    const char *path = arena_format(&r->memory, "%s/.lock", r->out);
+    qks_status status = folder_make(r->plan.out, error);
+    const char *path = arena_format(&r->memory, "%s/.lock", r->plan.out);
     if (status != QKS_OK || !path)
         return status != QKS_OK ? status : out_of_memory(error, "lock");
     r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -49,7 +40,7 @@ static qks_status lock_folder(run *r, qks_error *error)
     char holder[128] = "";
     if (flock(r->lock, LOCK_EX | LOCK_NB) != 0) {
         ssize_t n = pread(r->lock, holder, sizeof holder - 1, 0);
-        return qks_fail(error, QKS_IO, "another run works on '%s': %.*s", r->out,
+        return qks_fail(error, QKS_IO, "another run works on '%s': %.*s", r->plan.out,
                         n > 0 ? (int)n : 7, n > 0 ? holder : "unknown");
     }
     char host[64] = "?";
@@ -82,26 +73,13 @@ static qks_status save_resolved(run *r, qks_error *error)
 {
     text yaml = text_new(1 << 22);
     study_print(&r->study, &yaml);
-    const char *path = arena_format(&r->memory, "%s/study.resolved.yaml", r->out);
+    const char *path = arena_format(&r->memory, "%s/study.resolved.yaml", r->plan.out);
     qks_status status = text_status(&yaml, "study", error);
     if (status == QKS_OK)
         status = path ? file_put(path, yaml.data, yaml.length, error)
                       : out_of_memory(error, "file name");
     text_free(&yaml);
     return status;
-}
-
-static qks_status read_study(run *r, const char *path, qks_error *error)
-{
-    text faults = text_new(1 << 20);
-    qks_status status = study_read(&r->study, path, &faults, error);
-    if (r->options->messages && faults.length)
-        (void)fputs(text_string(&faults), r->options->messages);
-    text_free(&faults);
-    if (status != QKS_OK)
-        return status;
-    r->out = r->options->out ? r->options->out : default_out(r);
-    return r->out ? QKS_OK : out_of_memory(error, "output folder");
 }
 
 static void run_close(run *r)
@@ -175,76 +153,6 @@ static qks_status write_tables(const run *r, const char *folder, qks_error *erro
     return status;
 }
 
-/* ---- the manifest ---- */
-
-static json_t *model_facts(const plan_model *m)
-{
-    size_t done = 0;
-    for (size_t u = 0; u < m->n_units; u++)
-        done += m->units[u].done;
-    json_t *facts = json_pack("{s:s, s:s*, s:s*, s:s, s:s*, s:s, s:s*, s:I, s:I, s:f}", "label",
-                              m->model->label, "phase", m->model->phase, "family", m->model->family,
-                              "checkpoint", m->model->model, "revision", m->model->revision,
-                              "status",
-                              m->failure           ? "failed"
-                              : done == m->n_units ? "done"
-                                                   : "to do",
-                              "reason", m->failure, "units", (json_int_t)m->n_units, "units_done",
-                              (json_int_t)done, "seconds", m->seconds);
-    static const char *const copied[] = {"context",   "documents", "tokens",      "truncated",
-                                         "too_short", "not_utf8",  "query_heads", "key_heads",
-                                         "layers",    "memory"};
-    for (size_t i = 0; facts && m->facts && i < sizeof copied / sizeof *copied; i++)
-        json_object_set(facts, copied[i], json_object_get(m->facts, copied[i]));
-    if (facts && m->model->rope_theta > 0)
-        json_object_set_new(facts, "rope_theta", json_real(m->model->rope_theta));
-    return facts;
-}
-
-static json_t *manifest_of(const run *r)
-{
-    const study *s = &r->study;
-    int64_t documents = 0, tokens = 0;
-    json_t *models = json_array(), *parts = json_object();
-    for (size_t i = 0; i < s->n_models; i++) {
-        const json_t *facts = r->plan.models[i].facts;
-        int64_t n = json_integer_value(json_object_get(facts, "documents"));
-        documents = n > documents ? n : documents;
-        tokens += json_integer_value(json_object_get(facts, "tokens"));
-        json_array_append_new(models, model_facts(&r->plan.models[i]));
-    }
-    size_t n_parts = 0;
-    const qks_part *linked = qks_parts(&n_parts);
-    for (size_t i = 0; i < n_parts; i++)
-        json_object_set_new(parts, linked[i].name, json_string(linked[i].version));
-    return json_pack(
-        "{s:i, s:s, s:s, s:s, s:o, s:{s:s, s:s}, s:{s:s, s:I, s:I}, s:{s:I, s:I, s:s, s:I, s:I},"
-        " s:i, s:s, s:o}",
-        "format", 1, "program", "qkscope", "version", qks_version(), "revision", qks_revision(),
-        "parts", parts, "study", "name", s->name, "kind", s->training ? "training" : "models",
-        "text", "path", s->text.path, "documents", (json_int_t)documents, "tokens",
-        (json_int_t)tokens, "capture", "heads", (json_int_t)s->capture.heads, "seed",
-        (json_int_t)s->capture.seed, "sampler", qks_sampler_name((qks_sampler)s->capture.sampler),
-        "groups", (json_int_t)(s->capture.groups ? s->capture.groups : GROUPS_DEFAULT), "pairs",
-        (json_int_t)(s->capture.pairs ? s->capture.pairs : PAIRS_DEFAULT), "threads",
-        r->options->threads, "backend", r->options->backend ? r->options->backend : "cpu", "models",
-        models);
-}
-
-static qks_status save_manifest(run *r, qks_error *error)
-{
-    json_t *manifest = manifest_of(r);
-    char *dumped = manifest ? json_dumps(manifest, JSON_INDENT(1)) : NULL;
-    const char *path = arena_format(&r->memory, "%s/manifest.json", r->out);
-    qks_status status = dumped && path ? file_put(path, dumped, strlen(dumped), error)
-                                       : qks_fail(error, QKS_INVALID,
-                                                  "the manifest cannot be written: a name is not "
-                                                  "UTF-8");
-    free(dumped);
-    json_decref(manifest);
-    return status;
-}
-
 /* ---- run ---- */
 
 static void count_units(const run *r, qks_run_report *report)
@@ -297,24 +205,25 @@ static qks_status draw(run *r, qks_run_report *report, qks_error *error)
                                .portraits = r->study.portraits.data,
                                .n_portraits = r->study.portraits.length,
                                .threads = r->options->threads};
-    qks_status status = r->study.no_figures ? QKS_OK : qks_figures(r->out, NULL, &how, NULL, error);
+    qks_status status = r->study.no_figures ? QKS_OK
+                                            : qks_figures(r->plan.out, NULL, &how, NULL, error);
     report->figures = status == QKS_OK && !r->study.no_figures;
     text_free(&only);
     if (status != QKS_OK && status != QKS_PARTIAL)
         return status;
-    qks_status page = qks_report(r->out, NULL, NULL, status == QKS_OK ? error : NULL);
+    qks_status page = qks_report(r->plan.out, NULL, NULL, status == QKS_OK ? error : NULL);
     report->report = page == QKS_OK;
     return status == QKS_OK ? page : status;
 }
 
 static qks_status finish(run *r, qks_run_report *report, qks_error *error)
 {
-    const char *tables = arena_format(&r->memory, "%s/tables", r->out);
+    const char *tables = arena_format(&r->memory, "%s/tables", r->plan.out);
     if (!tables)
         return out_of_memory(error, "file name");
     count_units(r, report);
     warn_failures(r);
-    qks_status status = save_manifest(r, error);
+    qks_status status = manifest_save(&r->plan, error);
     if (status == QKS_OK && report->failed_models == report->models)
         return qks_fail(error, QKS_INVALID, "all %zu models failed; the last: %s", report->models,
                         r->plan.models[report->models - 1].failure);
@@ -327,11 +236,11 @@ static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
 {
     qks_status status = lock_folder(r, error);
     if (status == QKS_OK) {
-        remove_parts(r->out, 2); /* units/<slug> */
+        remove_parts(r->plan.out, 2); /* units/<slug> */
         status = save_resolved(r, error);
     }
     if (status == QKS_OK)
-        status = plan_make(&r->plan, &r->study, r->out, r->options, error);
+        status = plan_make(&r->plan, error);
     if (status == QKS_OK)
         status = compute_units(r, report, error);
     if (status == QKS_OK)
@@ -340,7 +249,7 @@ static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
         return status;
     if (report->failed_models)
         return qks_fail(error, QKS_PARTIAL, "%zu of %zu models failed; the rest is in %s",
-                        report->failed_models, report->models, r->out);
+                        report->failed_models, report->models, r->plan.out);
     return QKS_OK;
 }
 
@@ -352,10 +261,8 @@ static qks_status serve(run *r, const char *study_path, qks_error *error)
     (void)error;
     quiet.messages = quiet.progress = quiet.events = NULL;
     r->options = &quiet;
-    bool fine = read_study(r, study_path, &mine) == QKS_OK;
-    r->plan = (plan){.study = &r->study, .options = &quiet, .out = r->out};
+    bool fine = plan_open(&r->plan, &r->study, study_path, &quiet, &mine) == QKS_OK;
     ranks_serve(&r->ranks, fine ? &r->plan : NULL, mine.message);
-    r->plan = (plan){0};
     return QKS_OK;
 }
 
@@ -371,66 +278,12 @@ qks_status qks_run(const char *study_path, const qks_run_options *options, qks_r
         return status;
     if (r.ranks.rank > 0) {
         status = serve(&r, study_path, error);
-    } else if ((status = read_study(&r, study_path, error)) == QKS_OK) {
+    } else if ((status = plan_open(&r.plan, &r.study, study_path, options, error)) == QKS_OK) {
         status = run_rank_0(&r, report, error);
         if (report != &unused)
-            report->out = strdup(r.out);
+            report->out = strdup(r.plan.out);
     }
     run_close(&r);
     ranks_close(&r.ranks);
-    return status;
-}
-
-/* ---- check ---- */
-
-static void print_check(const run *r, FILE *out)
-{
-    (void)fprintf(out, "study    %s (%s), results in %s\n", r->study.name,
-                  r->study.training ? "training" : "models", r->out);
-    (void)fprintf(out, "text     %s\n", r->study.text.path);
-    (void)fprintf(out, "%-20s %7s %7s %9s %12s %9s %11s\n", "model", "layers", "heads", "documents",
-                  "tokens", "memory", "units done");
-    for (size_t i = 0; i < r->study.n_models; i++) {
-        const plan_model *m = &r->plan.models[i];
-        if (m->failure) {
-            (void)fprintf(out, "%-20.20s %s\n", m->model->label, m->failure);
-            continue;
-        }
-        size_t done = 0;
-        for (size_t u = 0; u < m->n_units; u++)
-            done += m->units[u].done;
-        const char *const keys[] = {"layers", "query_heads", "documents", "tokens", "memory"};
-        json_int_t v[5];
-        for (size_t k = 0; k < 5; k++)
-            v[k] = json_integer_value(json_object_get(m->facts, keys[k]));
-        (void)fprintf(out, "%-20.20s %7lld %7lld %9lld %12lld %6lld MB %5zu/%zu\n", m->model->label,
-                      (long long)v[0], (long long)v[1], (long long)v[2], (long long)v[3],
-                      (long long)(v[4] >> 20), done, m->n_units);
-    }
-}
-
-qks_status qks_check(const char *study_path, const qks_run_options *options, bool json, FILE *out,
-                     qks_error *error)
-{
-    run r = {.options = options};
-    qks_run_report report = {0};
-    qks_status status = read_study(&r, study_path, error);
-    if (status == QKS_OK)
-        status = plan_make(&r.plan, &r.study, r.out, options, error);
-    if (status == QKS_OK) {
-        count_units(&r, &report);
-        json_t *manifest = json ? manifest_of(&r) : NULL;
-        if (manifest) {
-            (void)json_dumpf(manifest, out, JSON_INDENT(1));
-            (void)fputc('\n', out);
-        } else {
-            print_check(&r, out);
-        }
-        json_decref(manifest);
-        if (report.failed_models)
-            status = qks_fail(error, QKS_USAGE, "%zu of %zu models cannot be run",
-                              report.failed_models, report.models);
-    }
-    run_close(&r);
     return status;
 }

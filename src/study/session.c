@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "capture/collector.h"
+#include "engine/cost.h"
 #include "engine/engine.h"
 #include "model/weights.h"
 #include "qkscope/version.h"
@@ -14,9 +15,13 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { LENGTH_MAX = 131072 };
+enum {
+    LENGTH_MAX = 131072,
+    CALIBRATION_TOKENS = 1024,
+};
 
 struct session {
     const qks_capture_options *o;
@@ -32,6 +37,7 @@ struct session {
     qks_position_options positions;
     char weights_key[WEIGHTS_KEY_SIZE];
     qks_capture_report report;
+    double speed; /* operations a second, once measured */
     /* the batch at hand */
     collector *collector;
     collector_document *facts; /* [documents] */
@@ -421,6 +427,52 @@ uint64_t session_work(const session *c, int group)
     for (int i = 0; i <= last; i++)
         layers += c->a.layers[i].kind != LAYER_SKIPPED;
     return (uint64_t)c->info.groups[group].tokens * layers;
+}
+
+/* ---- how long it will take ---- */
+
+static qks_status pass_by(void *context, const engine_rows *rows, qks_error *error)
+{
+    (void)context;
+    (void)rows;
+    (void)error;
+    return QKS_OK;
+}
+
+/* One whole layer and the queries and keys of the next, over a stretch of the first document: once
+ * to bring the weights into memory, once by the clock. */
+qks_status session_calibrate(session *c, qks_error *error)
+{
+    const document *first = &c->documents.list[0];
+    engine_document stretch = {first->ids,
+                               first->n < CALIBRATION_TOKENS ? first->n : CALIBRATION_TOKENS};
+    struct timespec start = {0}, end = {0};
+    bool *two = arena_alloc(&c->memory, (size_t)c->a.n_layers, sizeof *two);
+    if (!two)
+        return out_of_memory(error, "layers");
+    for (int i = 0, met = 0; i < c->a.n_layers && met < 2; i++)
+        if (c->a.layers[i].kind != LAYER_SKIPPED)
+            two[i] = ++met;
+    engine_task task = {.documents = &stretch, .count = 1, .layers = two};
+    qks_status status = engine_run(c->engine, &task, pass_by, NULL, error);
+    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    if (status == QKS_OK)
+        status = engine_run(c->engine, &task, pass_by, NULL, error);
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    double seconds = (double)(end.tv_sec - start.tv_sec) +
+                     1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    c->speed = engine_cost(&c->a, two, stretch.n) / (seconds > 0 ? seconds : 1e-9);
+    return status;
+}
+
+double session_seconds(const session *c, int group)
+{
+    size_t first = 0, end = 0;
+    double cost = 0;
+    group_range(c, group, &first, &end);
+    for (size_t i = first; i < end; i++)
+        cost += engine_cost(&c->a, c->layers, c->documents.list[i].n);
+    return c->speed > 0 ? cost / c->speed : 0;
 }
 
 size_t session_memory(const session *c)

@@ -26,6 +26,9 @@ const qks_capture_report *session_report(const session *c);
 
 /* Tokens times layers of a group, as a measure of work. */
 uint64_t session_work(const session *c, int group);
+/* Seconds that a group will take, from the speed of a short stretch of the first document. */
+QKS_MUST_CHECK qks_status session_calibrate(session *c, qks_error *error);
+double session_seconds(const session *c, int group);
 /* Bytes beyond mapped weights that the run will need at most. */
 size_t session_memory(const session *c);
 

@@ -1,7 +1,8 @@
 /* worker.c: one model in a process of its own. Requests and answers are lines of JSON:
  *
  *   {"study": PATH, "model": NUMBER, "threads": N, "memory": N, "backend": NAME}   first, once
- *       -> {"plan": {...}}: heads, documents, memory, and every group's key, tokens and work
+ *       -> {"plan": {...}}: heads, documents, memory, and every group's key, tokens and work;
+ *          with "calibrate": true also the seconds that each group will take
  *   {"group": NUMBER, "path": FILE}
  *       -> {"progress": WORK DONE SO FAR OF THE GROUP} ... {"done": NUMBER, "seconds": S}
  *
@@ -47,10 +48,11 @@ static json_t *plan_of(const session *s)
     for (size_t g = 0; g < info->n_groups; g++) {
         char key[UNIT_KEY_SIZE];
         session_key(s, (int)g, key);
-        json_array_append_new(groups, json_pack("{s:s, s:I, s:I, s:I}", "key", key, "documents",
-                                                (json_int_t)info->groups[g].documents, "tokens",
-                                                (json_int_t)info->groups[g].tokens, "work",
-                                                (json_int_t)session_work(s, (int)g)));
+        json_array_append_new(groups, json_pack("{s:s, s:I, s:I, s:I, s:f}", "key", key,
+                                                "documents", (json_int_t)info->groups[g].documents,
+                                                "tokens", (json_int_t)info->groups[g].tokens,
+                                                "work", (json_int_t)session_work(s, (int)g),
+                                                "seconds", session_seconds(s, (int)g)));
     }
     return json_pack("{s:{s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}}",
                      "plan", "layers", info->layers, "q_heads", info->q_heads, "kv_heads",
@@ -82,6 +84,8 @@ static qks_status open_model(worker *w, const json_t *request, qks_error *error)
     const char *model = study_model_path(&w->study, m);
     status = model ? session_open(&w->session, model, &w->options, error)
                    : qks_fail(error, QKS_MEMORY, "out of memory");
+    if (status == QKS_OK && json_is_true(json_object_get(request, "calibrate")))
+        status = session_calibrate(w->session, error);
     return status == QKS_OK ? say(plan_of(w->session), error) : status;
 }
 

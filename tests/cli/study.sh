@@ -60,14 +60,14 @@ same whole/tables first
 
 # --- check says what there is
 expect 0 "$QKSCOPE" check small.yaml --out whole
-[[ $out == *early*3/3*late*3/3* ]] || fail "check: $out"
+[[ $out == *early*3/3*late*3/3* && $out != *"to do"* ]] || fail "check: $out"
 expect 0 "$QKSCOPE" check small.yaml --out nothing
-[[ $out == *early*0/3*late*0/3* ]] || fail "check: $out"
+[[ $out == *early*0/3*late*0/3*"to do    about "*" of forward passes"* ]] || fail "check: $out"
 [ ! -e nothing ] || fail "check made the run's directory"
 expect 0 "$QKSCOPE" check small.yaml --json
 python3 -c 'import json, sys; m = json.load(open("stdout.txt"))["models"]
-sys.exit([(x["label"], x["units"], x["units_done"], x["status"]) for x in m]
-         != [("early", 3, 0, "to do"), ("late", 3, 0, "to do")])' || fail "check --json: $out"
+sys.exit([(x["label"], x["units"], x["units_done"], x["status"], x["seconds_to_do"] > 0) for x in m]
+         != [("early", 3, 0, "to do", True), ("late", 3, 0, "to do", True)])' || fail "check --json: $out"
 
 # --- the resolved study is a study, from any folder
 expect 0 run whole/again --json

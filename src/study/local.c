@@ -40,17 +40,9 @@ qks_status local_begin(local *l, const plan *p, size_t model, size_t group, cons
         return ask(l, error);
     child_end(&l->child, false, NULL);
     l->open = false;
-    qks_status status = child_start(&l->child, p->options->program, error);
-    if (status != QKS_OK)
-        return status;
-    l->open = true;
-    json_t *request = json_pack("{s:s, s:I, s:i, s:I, s:s*}", "study", p->study->path, "model",
-                                (json_int_t)model, "threads", p->options->threads, "memory",
-                                (json_int_t)p->options->memory, "backend", p->options->backend);
-    status = request ? child_tell(&l->child, request, error)
-                     : qks_fail(error, QKS_MEMORY, "out of memory");
-    json_decref(request);
-    return status == QKS_IO ? QKS_OK : status;
+    qks_status status = plan_ask(p, model, &l->child, error);
+    l->open = l->child.process > 0; /* one that dies at once is met by local_step */
+    return l->open && status == QKS_IO ? QKS_OK : status;
 }
 
 void local_drop(local *l)

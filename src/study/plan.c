@@ -9,6 +9,16 @@
 
 enum { WAIT_MILLISECONDS = 200 };
 
+void plan_event(const plan *p, json_t *event)
+{
+    FILE *out = p->options->events;
+    if (out && event && json_dumpf(event, out, JSON_COMPACT) == 0) {
+        (void)fputc('\n', out);
+        (void)fflush(out);
+    }
+    json_decref(event);
+}
+
 bool plan_stopped(const plan *p)
 {
     return p->options->stop && *p->options->stop;
@@ -41,19 +51,24 @@ static qks_status wait_plan(const plan *p, child *c, json_t **facts, text *reaso
     }
 }
 
-qks_status plan_worker(const plan *p, size_t number, child *c, json_t **facts, text *reason,
-                       qks_error *error)
+qks_status plan_ask(const plan *p, size_t number, child *c, qks_error *error)
 {
-    *facts = NULL;
-    qks_status status = child_start(c, p->options->program, error);
-    if (status != QKS_OK)
-        return status;
     json_t *request = json_pack("{s:s, s:I, s:i, s:I, s:s*, s:b}", "study", p->study->path, "model",
                                 (json_int_t)number, "threads", p->options->threads, "memory",
                                 (json_int_t)p->options->memory, "backend", p->options->backend,
                                 "calibrate", p->calibrate);
-    status = request ? child_tell(c, request, error) : qks_fail(error, QKS_MEMORY, "out of memory");
+    qks_status status = child_start(c, p->options->program, error);
+    if (status == QKS_OK)
+        status = request ? child_tell(c, request, error) : out_of_memory(error, "request");
     json_decref(request);
+    return status;
+}
+
+qks_status plan_worker(const plan *p, size_t number, child *c, json_t **facts, text *reason,
+                       qks_error *error)
+{
+    *facts = NULL;
+    qks_status status = plan_ask(p, number, c, error);
     if (status == QKS_OK)
         status = wait_plan(p, c, facts, reason, error);
     if (status != QKS_OK) {

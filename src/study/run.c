@@ -160,7 +160,6 @@ static void count_units(const run *r, qks_run_report *report)
     for (size_t i = 0; i < r->study.n_models; i++) {
         const plan_model *m = &r->plan.models[i];
         report->models++;
-        report->failed_models += m->failure != NULL;
         report->units += m->n_units;
         for (size_t u = 0; u < m->n_units; u++)
             report->units_done_before += m->units[u].before;
@@ -178,13 +177,16 @@ static void warn_failures(const run *r)
 static qks_status compute_units(run *r, qks_run_report *report, qks_error *error)
 {
     uint64_t total = 0, before = 0;
+    plan_event(&r->plan, json_pack("{s:s, s:I, s:I, s:I}", "event", "plan", "models",
+                                   (json_int_t)report->models, "units", (json_int_t)report->units,
+                                   "done", (json_int_t)report->units_done_before));
     for (size_t i = 0; i < r->study.n_models; i++)
         for (size_t u = 0; u < r->plan.models[i].n_units; u++) {
             const plan_unit *unit_facts = &r->plan.models[i].units[u];
             total += unit_facts->work;
             before += unit_facts->before ? unit_facts->work : 0;
         }
-    schedule s = {.plan = &r->plan, .ranks = &r->ranks, .events = r->options->events};
+    schedule s = {.plan = &r->plan, .ranks = &r->ranks};
     if (r->options->progress)
         s.progress = progress_start(r->options->progress, "units", total, "tokens");
     progress_skip(s.progress, before);
@@ -192,6 +194,11 @@ static qks_status compute_units(run *r, qks_run_report *report, qks_error *error
     progress_end(s.progress);
     report->units_computed = s.computed;
     return status;
+}
+
+static void tell_made(const run *r, const char *what)
+{
+    plan_event(&r->plan, json_pack("{s:s, s:s}", "event", what, "run", r->plan.out));
 }
 
 /* Figures and page. What cannot be drawn (no gnuplot) does not undo the tables: the message is
@@ -208,11 +215,15 @@ static qks_status draw(run *r, qks_run_report *report, qks_error *error)
     qks_status status = r->study.no_figures ? QKS_OK
                                             : qks_figures(r->plan.out, NULL, &how, NULL, error);
     report->figures = status == QKS_OK && !r->study.no_figures;
+    if (report->figures)
+        tell_made(r, "figures");
     text_free(&only);
     if (status != QKS_OK && status != QKS_PARTIAL)
         return status;
     qks_status page = qks_report(r->plan.out, NULL, NULL, status == QKS_OK ? error : NULL);
     report->report = page == QKS_OK;
+    if (report->report)
+        tell_made(r, "report");
     return status == QKS_OK ? page : status;
 }
 
@@ -221,7 +232,8 @@ static qks_status finish(run *r, qks_run_report *report, qks_error *error)
     const char *tables = arena_format(&r->memory, "%s/tables", r->plan.out);
     if (!tables)
         return out_of_memory(error, "file name");
-    count_units(r, report);
+    for (size_t i = 0; i < report->models; i++)
+        report->failed_models += r->plan.models[i].failure != NULL;
     warn_failures(r);
     qks_status status = manifest_save(&r->plan, error);
     if (status == QKS_OK && report->failed_models == report->models)
@@ -229,7 +241,10 @@ static qks_status finish(run *r, qks_run_report *report, qks_error *error)
                         r->plan.models[report->models - 1].failure);
     if (status == QKS_OK)
         status = write_tables(r, tables, error);
-    return status == QKS_OK ? draw(r, report, error) : status;
+    if (status != QKS_OK)
+        return status;
+    tell_made(r, "tables");
+    return draw(r, report, error);
 }
 
 static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
@@ -241,8 +256,10 @@ static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
     }
     if (status == QKS_OK)
         status = plan_make(&r->plan, error);
-    if (status == QKS_OK)
+    if (status == QKS_OK) {
+        count_units(r, report);
         status = compute_units(r, report, error);
+    }
     if (status == QKS_OK)
         status = finish(r, report, error);
     if (status != QKS_OK)

@@ -40,15 +40,10 @@ static bool next_unit(running *r, unit_place *out)
 
 static void tell(const running *r, const char *event, unit_place at, const char *reason)
 {
-    if (!r->s->events)
-        return;
-    json_t *line = json_pack("{s:s, s:s, s:I, s:s*}", "event", event, "model",
-                             r->s->plan->models[at.model].model->label, "group",
-                             (json_int_t)at.group, "reason", reason);
-    if (line && json_dumpf(line, r->s->events, JSON_COMPACT) == 0)
-        (void)fputc('\n', r->s->events);
-    (void)fflush(r->s->events);
-    json_decref(line);
+    const plan *p = r->s->plan;
+    plan_event(p, json_pack("{s:s, s:s, s:I, s:s*}", "event", event, "model",
+                            p->models[at.model].model->label, "group", (json_int_t)at.group,
+                            "reason", reason));
 }
 
 static void unit_done(running *r, unit_place at, double seconds)

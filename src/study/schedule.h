@@ -11,7 +11,6 @@ typedef struct schedule {
     plan *plan;
     ranks *ranks; /* of rank 0 */
     progress *progress;
-    FILE *events;
     size_t computed; /* units, in this run */
 } schedule;
 

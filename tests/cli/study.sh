@@ -74,6 +74,8 @@ expect 0 run whole/again --json
 python3 - <<'PY' || fail "events: $(cat stdout.txt)"
 import json, sys
 events = [json.loads(line) for line in open("stdout.txt")]
+assert events[0] == {"event": "plan", "models": 2, "units": 6, "done": 0}, events[0]
+assert [e["event"] for e in events[-2:]] == ["tables", "report"], events[-2:]
 units = [(e["model"], e["group"]) for e in events if e["event"] == "unit"]
 sys.exit(sorted(units) != [(m, g) for m in ("early", "late") for g in range(3)])
 PY

@@ -24,7 +24,7 @@ static qks_status make_view(duckdb_connection connection, const char *folder, co
         duck_path(&sql, path);
     text_add(&sql, parquet ? ", hive_partitioning = false)"
                            : ", header = true, delim = ',', quote = '\"', escape = '\"', "
-                             "hive_partitioning = false)");
+                             "hive_partitioning = false, parallel = false)");
     qks_status status = path && doing ? text_status(&sql, "file name", error)
                                       : out_of_memory(error, "file name");
     if (status == QKS_OK)

@@ -9,7 +9,8 @@ static const struct {
     const char *ending, *reader, *options;
 } READERS[] = {
     {".parquet", "read_parquet", ", hive_partitioning = false"},
-    {".csv", "read_csv", ", hive_partitioning = false"},
+    {".csv", "read_csv",
+     ", hive_partitioning = false, header = true, all_varchar = true, parallel = false"},
     {".jsonl", "read_json", ", hive_partitioning = false, format = 'newline_delimited'"},
 };
 

@@ -119,6 +119,19 @@ qks_status estimate_mean(estimate *e, const model_result *m, head_measure *measu
 
 /* ---- tables ---- */
 
+enum { R_Q, R_K, ABS_R_K, VARIANCE, BIAS, MEASURES };
+static head_measure *const measures[MEASURES] = {measure_r_q, measure_r_k, measure_abs_r_k,
+                                                 measure_explained_variance, measure_bias_strength};
+
+static qks_status estimate_all(estimate e[MEASURES], const model_result *m, arena *a,
+                               qks_error *error)
+{
+    qks_status status = QKS_OK;
+    for (int i = 0; status == QKS_OK && i < MEASURES; i++)
+        status = estimate_mean(&e[i], m, measures[i], NULL, a, error);
+    return status;
+}
+
 /* The heads of one bin as a model of their own: a run, since heads are in layer order. */
 static model_result bin_of(const model_result *m, int bin)
 {
@@ -138,14 +151,8 @@ qks_status depth_rows(const model_result *m, qks_depth_row rows[DEPTH_BINS], are
 {
     for (int bin = 0; bin < DEPTH_BINS; bin++) {
         model_result part = bin_of(m, bin);
-        estimate r_q, r_k, variance, bias;
-        qks_status status = estimate_mean(&r_q, &part, measure_r_q, NULL, a, error);
-        if (status == QKS_OK)
-            status = estimate_mean(&r_k, &part, measure_r_k, NULL, a, error);
-        if (status == QKS_OK)
-            status = estimate_mean(&variance, &part, measure_explained_variance, NULL, a, error);
-        if (status == QKS_OK)
-            status = estimate_mean(&bias, &part, measure_bias_strength, NULL, a, error);
+        estimate e[MEASURES];
+        qks_status status = estimate_all(e, &part, a, error);
         if (status != QKS_OK)
             return status;
         rows[bin] = (qks_depth_row){
@@ -153,12 +160,12 @@ qks_status depth_rows(const model_result *m, qks_depth_row rows[DEPTH_BINS], are
             .bin = bin,
             .label = arena_format(a, "0.%d", bin),
             .n_heads = (int64_t)part.n_heads,
-            .r_q = r_q.value,
-            .r_k = r_k.value,
-            .explained_variance = variance.value,
-            .bias_strength = bias.value,
-            .se_r_q = r_q.se,
-            .se_r_k = r_k.se,
+            .r_q = e[R_Q].value,
+            .r_k = e[R_K].value,
+            .explained_variance = e[VARIANCE].value,
+            .bias_strength = e[BIAS].value,
+            .se_r_q = e[R_Q].se,
+            .se_r_k = e[R_K].se,
         };
         if (!rows[bin].label)
             return out_of_memory(error, "depth table");
@@ -180,14 +187,8 @@ static double mean_of_rows(const model_result *m, size_t offset)
 qks_status trajectory_row(const model_result *m, bool training, qks_trajectory_row *row, arena *a,
                           qks_error *error)
 {
-    estimate r_q, r_k, abs_r_k, variance;
-    qks_status status = estimate_mean(&r_q, m, measure_r_q, NULL, a, error);
-    if (status == QKS_OK)
-        status = estimate_mean(&r_k, m, measure_r_k, NULL, a, error);
-    if (status == QKS_OK)
-        status = estimate_mean(&abs_r_k, m, measure_abs_r_k, NULL, a, error);
-    if (status == QKS_OK)
-        status = estimate_mean(&variance, m, measure_explained_variance, NULL, a, error);
+    estimate e[MEASURES];
+    qks_status status = estimate_all(e, m, a, error);
     if (status != QKS_OK)
         return status;
     *row = (qks_trajectory_row){
@@ -195,15 +196,15 @@ qks_status trajectory_row(const model_result *m, bool training, qks_trajectory_r
         .model = m->model,
         .group = training ? m->phase : m->family,
         .n_heads = (int64_t)m->n_heads,
-        .mean_r_q = r_q.value,
-        .sd_r_q = r_q.sd,
-        .se_r_q = r_q.se,
-        .mean_r_k = r_k.value,
-        .sd_r_k = r_k.sd,
-        .se_r_k = r_k.se,
-        .mean_abs_r_k = abs_r_k.value,
-        .mean_explained_variance = variance.value,
-        .sd_explained_variance = variance.sd,
+        .mean_r_q = e[R_Q].value,
+        .sd_r_q = e[R_Q].sd,
+        .se_r_q = e[R_Q].se,
+        .mean_r_k = e[R_K].value,
+        .sd_r_k = e[R_K].sd,
+        .se_r_k = e[R_K].se,
+        .mean_abs_r_k = e[ABS_R_K].value,
+        .mean_explained_variance = e[VARIANCE].value,
+        .sd_explained_variance = e[VARIANCE].sd,
         .pos_share_q = mean_of_rows(m, offsetof(qks_head_row, pos_share_q)),
         .pos_share_k = mean_of_rows(m, offsetof(qks_head_row, pos_share_k)),
     };

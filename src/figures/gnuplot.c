@@ -58,7 +58,13 @@ static qks_status check_end(const char *folder, const char *name, const char *en
     file_reader r;
     arena a = {0};
     const char *path = arena_format(&a, "%s/%s", folder, name);
-    qks_status status = path ? file_open(&r, path, error) : out_of_memory(error, "file name");
+    qks_status status = QKS_OK;
+    if (!path)
+        status = out_of_memory(error, "file name");
+    else if (!is_file(path))
+        status = qks_fail(error, QKS_IO, "gnuplot drew no %s, and does not say why", name);
+    else
+        status = file_open(&r, path, error);
     if (status == QKS_OK) {
         bool whole = r.size > TAIL_SIZE;
         if (whole)

@@ -236,26 +236,33 @@ static void say_extremes(const view *v, takeaway *t, bool keys)
             number(t, ends[1], false), name_of(t, v->models[models[1]].name), bins[1]);
 }
 
-/* From the first checkpoint to the last: the depth that changes most. */
+/* From the first checkpoint to the last: the depth that changes most, of those that measurably do
+ * if there are any. */
 static void say_largest_change(const view *v, takeaway *t, bool keys)
 {
     size_t last = v->n_models - 1;
     measured largest = {NAN, NAN};
-    int at = 0;
+    int at = 0, way = 0;
     for (int bin = 0; bin < DEPTH_BINS && last > 0; bin++) {
         measured from = cell_measured(v, 0, bin, keys), to = cell_measured(v, last, bin, keys);
-        measured d = {to.value - from.value, NAN};
-        if (is_known(d) && !(fabs(d.value) <= fabs(largest.value))) {
-            largest = difference(t, from, to);
+        measured d = difference(t, from, to);
+        if (!is_known(d))
+            continue;
+        int way_here = way_of(t, d);
+        bool more = (way_here != 0) > (way != 0);
+        bool larger = (way_here != 0) == (way != 0) && !(fabs(d.value) <= fabs(largest.value));
+        if (more || larger) {
+            largest = d;
             at = bin;
+            way = way_here;
         }
     }
     if (!is_known(largest))
         return;
-    int way = way_of(t, largest);
     if (way == 0)
-        say(t, "From %s to %s no depth changes measurably; the largest change is %s (depth 0.%d).",
+        say(t, "From %s to %s no depth %s; the largest change is %s (depth 0.%d).",
             name_of(t, v->models[0].name), name_of(t, v->models[last].name),
+            isnan(largest.se) ? "changes by as much as 0.01" : "changes measurably",
             number(t, largest, true), at);
     else
         say(t, "From %s to %s the largest change is a %s at depth 0.%d: %s.",

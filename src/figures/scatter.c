@@ -109,9 +109,10 @@ static void draw_scatter(const view *v, canvas *c)
 /* ---- what it says ---- */
 
 /* Mean of a family's models by their numbers of heads; errors as if they went together. */
-static measured family_mean(const view *v, size_t family, const char *quantity)
+static measured family_mean(const view *v, takeaway *t, size_t family, const char *quantity)
 {
     double sum = 0, se = 0, heads = 0;
+    size_t models = 0;
     for (size_t i = 0; i < v->n_models; i++) {
         measured m = model_finding(v, i, quantity);
         double n = (double)v->models[i].n_heads;
@@ -120,7 +121,9 @@ static measured family_mean(const view *v, size_t family, const char *quantity)
         sum += n * m.value;
         se += n * m.se;
         heads += n;
+        models++;
     }
+    t->pooled = t->pooled || (models > 1 && !isnan(se));
     return heads > 0 ? (measured){sum / heads, se / heads} : (measured){NAN, NAN};
 }
 
@@ -129,7 +132,7 @@ static void say_families(const view *v, takeaway *t, spoken what)
     size_t best = v->n_groups, worst = v->n_groups;
     measured high = {NAN, NAN}, low = {NAN, NAN};
     for (size_t i = 0; i < v->n_groups; i++) {
-        measured m = family_mean(v, i, what.quantity);
+        measured m = family_mean(v, t, i, what.quantity);
         if (!is_known(m))
             continue;
         if (!(m.value <= high.value)) {
@@ -149,8 +152,9 @@ static void say_families(const view *v, takeaway *t, spoken what)
             name_of(t, v->groups[best].label), number(t, high, false),
             name_of(t, v->groups[worst].label), number(t, low, false));
     else
-        say(t, "In %s the families hardly differ, within error: %s in %s, %s in %s.", what.words,
-            number(t, high, false), name_of(t, v->groups[best].label), number(t, low, false),
+        say(t, "In %s the families %s: %s in %s, %s in %s.", what.words,
+            isnan(gap.se) ? "hardly differ" : "do not differ measurably", number(t, high, false),
+            name_of(t, v->groups[best].label), number(t, low, false),
             name_of(t, v->groups[worst].label));
 }
 

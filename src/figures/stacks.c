@@ -70,11 +70,12 @@ static void draw_taxonomy(const view *v, canvas *c)
     put_stack(c, v->n_models, 2, QKS_CLASSES, CLASS_COLOURS);
 }
 
-static void say_taxonomy(const view *v, takeaway *t)
+/* Classes that gain or lose are told one by one, the others in one sentence. */
+static void say_class_changes(const view *v, takeaway *t)
 {
     size_t last = v->n_models - 1;
     const char *quiet = "";
-    size_t n_quiet = 0;
+    bool tested = true;
     for (int class = 0; last > 0 && class < QKS_CLASSES; class ++) {
         const char *name = qks_class_name((qks_class) class);
         const char *quantity = phrase(t, "share_%s", name);
@@ -85,24 +86,50 @@ static void say_taxonomy(const view *v, takeaway *t)
             say_step(v, t, (spoken){quantity, phrase(t, "the share of %s heads", name)}, 0, last);
             continue;
         }
-        quiet = phrase(t, "%s%s%s (%s)", quiet, n_quiet ? ", " : "", name, number(t, change, true));
-        n_quiet++;
+        quiet = phrase(t, "%s%s%s (%s)", quiet, *quiet ? ", " : "", name, number(t, change, true));
+        tested = tested && !isnan(change.se);
     }
-    if (n_quiet)
+    if (*quiet)
         say(t, "Between %s and %s there is no %s change in the share of: %s.",
             name_of(t, v->models[0].name), name_of(t, v->models[last].name),
-            v->errors ? "measurable" : "sizeable", quiet);
-    const qks_trajectory_row *row = v->models[last].row;
+            tested ? "measurable" : "sizeable", quiet);
+}
+
+static measured class_share(const view *v, takeaway *t, size_t model, int class)
+{
+    measured share = model_finding(v, model,
+                                   phrase(t, "share_%s", qks_class_name((qks_class) class)));
+    return is_known(share) ? share : (measured){v->models[model].row->share[class], NAN};
+}
+
+/* The largest class at the end, and the next if they cannot be told apart. */
+static void say_largest_class(const view *v, takeaway *t)
+{
+    size_t last = v->n_models - 1;
+    const double *shares = v->models[last].row->share;
     int largest = 0;
     for (int class = 1; class < QKS_CLASSES; class ++)
-        largest = row->share[class] > row->share[largest] ? class : largest;
-    if (isfinite(row->share[largest])) {
-        const char *name = qks_class_name((qks_class)largest);
-        measured share = model_finding(v, last, phrase(t, "share_%s", name));
-        share = is_known(share) ? share : (measured){row->share[largest], NAN};
-        say(t, "At %s the largest class is %s, with a share of %s.",
-            name_of(t, v->models[last].name), name, number(t, share, false));
-    }
+        largest = shares[class] > shares[largest] ? class : largest;
+    int next = largest == 0 ? 1 : 0;
+    for (int class = 0; class < QKS_CLASSES; class ++)
+        next = class != largest && shares[class] > shares[next] ? class : next;
+    if (!isfinite(shares[largest]))
+        return;
+    measured first = class_share(v, t, last, largest), second = class_share(v, t, last, next);
+    const char *model = name_of(t, v->models[last].name);
+    const char *name = qks_class_name((qks_class)largest);
+    if (is_known(second) && way_of(t, difference(t, second, first)) == 0)
+        say(t, "At %s the largest classes are %s and %s, with shares of %s and %s.", model, name,
+            qks_class_name((qks_class)next), number(t, first, false), number(t, second, false));
+    else
+        say(t, "At %s the largest class is %s, with a share of %s.", model, name,
+            number(t, first, false));
+}
+
+static void say_taxonomy(const view *v, takeaway *t)
+{
+    say_class_changes(v, t);
+    say_largest_class(v, t);
 }
 
 const figure TAXONOMY_EVOLUTION = {

@@ -170,6 +170,39 @@ void say_step(const view *v, takeaway *t, spoken what, size_t from, size_t to)
             number(t, change, true));
 }
 
+/* The highest checkpoint that is not `other`; n_models if none is known. */
+static size_t highest_but(const view *v, const char *quantity, size_t other)
+{
+    size_t best = v->n_models;
+    measured highest = UNKNOWN;
+    for (size_t i = 0; i < v->n_models; i++) {
+        measured m = model_finding(v, i, quantity);
+        if (i == other || !is_known(m) || m.value <= highest.value)
+            continue;
+        highest = m;
+        best = i;
+    }
+    return best;
+}
+
+/* Where it peaks; a peak that does not stand out from the next highest is said not to. */
+static void say_peak(const view *v, takeaway *t, spoken what)
+{
+    size_t peak = highest_but(v, what.quantity, v->n_models);
+    size_t next = highest_but(v, what.quantity, peak);
+    if (peak == v->n_models || next == v->n_models)
+        return;
+    measured highest = model_finding(v, peak, what.quantity);
+    measured second = model_finding(v, next, what.quantity);
+    const char *close = "";
+    if (way_of(t, difference(t, second, highest)) == 0)
+        close = phrase(t, ", but not %s above %s (%s)",
+                       isnan(highest.se) ? "by much" : "measurably",
+                       name_of(t, v->models[next].name), number(t, second, false));
+    say(t, "%s is highest at %s: %s%s.", capital(t, what.words), name_of(t, v->models[peak].name),
+        number(t, highest, false), close);
+}
+
 void say_trend(const view *v, takeaway *t, spoken what)
 {
     measured tau = finding_of(v, "training", phrase(t, "trend_%s", what.quantity));
@@ -182,18 +215,8 @@ void say_trend(const view *v, takeaway *t, spoken what)
                       : "has no steady trend",
             v->n_models, number(t, tau, true));
     }
-    size_t peak = 0;
-    measured highest = UNKNOWN;
-    for (size_t i = 0; i < v->n_models; i++) {
-        measured m = model_finding(v, i, what.quantity);
-        if (is_known(m) && !(m.value <= highest.value)) {
-            highest = m;
-            peak = i;
-        }
-    }
-    if (is_known(highest) && v->n_models > 2)
-        say(t, "%s is highest at %s: %s.", capital(t, what.words), name_of(t, v->models[peak].name),
-            number(t, highest, false));
+    if (v->n_models > 2)
+        say_peak(v, t, what);
 }
 
 typedef struct gradients {

@@ -55,7 +55,7 @@ qks_status gnuplot_version(char version[GNUPLOT_VERSION_SIZE], qks_error *error)
 static qks_status check_end(const char *folder, const char *name, const char *end, qks_error *error)
 {
     char tail[TAIL_SIZE + 1] = "";
-    file_reader r;
+    file_reader r = {0};
     arena a = {0};
     const char *path = arena_format(&a, "%s/%s", folder, name);
     qks_status status = QKS_OK;

@@ -25,8 +25,10 @@ typedef struct made_study {
 static inline made_study *study_begin(bool training, size_t count)
 {
     made_study *s = calloc(1, sizeof *s);
-    if (!s || count > MODELS_MOST)
+    if (!s || count > MODELS_MOST) {
         fail_msg("no room for a study of %zu models", count);
+        abort(); /* not reached */
+    }
     for (size_t m = 0; m < count; m++) {
         (void)snprintf(s->names[m], sizeof s->names[m], "m%zu", m);
         s->trajectory[m] = (qks_trajectory_row){.order = (int64_t)m,

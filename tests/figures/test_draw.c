@@ -54,15 +54,13 @@ static void check_data(const char *path, const cells *expected)
     size_t lines = 0;
     (void)strtok_r(bytes, "\n", &rest);
     for (char *line = strtok_r(NULL, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        size_t row = 0;
-        int bin = 0;
-        double value = NAN;
-        char name[64] = "";
-        const char *last = strrchr(line, ',');
-        assert_int_equal(sscanf(line, "%zu,%d,%lf,", &row, &bin, &value), 3);
-        assert_int_equal(sscanf(last, ",\"%63[^\"]\"", name), 1);
-        assert_true(row < expected->count && bin < BINS);
-        assert_string_equal(name, expected->names[row]);
+        char *at = line, *name = strrchr(line, ',');
+        size_t row = strtoul(at, &at, 10), bin = strtoul(at + 1, &at, 10);
+        double value = strtod(at + 1, &at);
+        assert_true(*at == ',' && row < expected->count && bin < BINS);
+        char quoted[80];
+        (void)snprintf(quoted, sizeof quoted, ",\"%s\"", expected->names[row]);
+        assert_string_equal(name, quoted);
         assert_near(value, expected->values[row][bin], TOLERANCE);
         lines++;
     }
@@ -166,7 +164,8 @@ static char *path_before;
 
 static int path_setup(void **state)
 {
-    path_before = strdup(getenv("PATH"));
+    const char *path = getenv("PATH");
+    path_before = path ? strdup(path) : NULL;
     return path_before ? scratch_setup(state) : -1;
 }
 

@@ -198,7 +198,7 @@ static void cells_beyond_two_errors_are_outlined(void **state)
 {
     (void)state;
     made_study *s = study_begin(true, 2);
-    for (size_t i = 0; i < 2 * DEPTH_BINS; i++)
+    for (size_t i = 0; i < s->tables.n_depth; i++)
         s->depth[i].se_r_k = 0.03;
     s->depth[DEPTH_BINS + 7].r_k = 0.25;
     drawn d;

@@ -244,7 +244,7 @@ static void changes_by_depth_are_marked_beyond_two_errors(void **state)
 {
     (void)state;
     made_study *s = study_begin(true, 2);
-    for (size_t i = 0; i < 2 * DEPTH_BINS; i++)
+    for (size_t i = 0; i < s->tables.n_depth; i++)
         s->depth[i].se_r_k = 0.03;
     s->depth[DEPTH_BINS + 4].r_k += 0.08; /* the error of a change is 0.042 */
     s->depth[DEPTH_BINS + 7].r_k -= 0.3;
@@ -274,7 +274,7 @@ static void the_largest_measurable_change_by_depth_is_told(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         made_study *s = study_begin(true, 2);
-        for (size_t row = 0; row < 2 * DEPTH_BINS; row++)
+        for (size_t row = 0; row < s->tables.n_depth; row++)
             s->depth[row].se_r_k = isnan(cases[i].se)      ? NAN
                                    : row % DEPTH_BINS == 2 ? cases[i].se
                                                            : 0.01;

@@ -228,8 +228,10 @@ static qks_status check_rows(void *context, size_t index, int thread, qks_error 
     const weight *t = context;
     int64_t first = (int64_t)index * ROWS_AT_ONCE;
     int64_t end = first + ROWS_AT_ONCE < t->rows ? first + ROWS_AT_ONCE : t->rows;
-    const float *rows = (const float *)t->data + first * t->columns;
-    return all_finite(rows, (end - first) * t->columns) ? QKS_OK : not_finite(t, first, error);
+    for (int64_t row = first; row < end; row++)
+        if (!all_finite((const float *)t->data + row * t->columns, t->columns))
+            return not_finite(t, row, error);
+    return QKS_OK;
 }
 
 static size_t blocks_of(const weight *t)

@@ -500,6 +500,7 @@ void session_key(const session *c, int group, char key[UNIT_KEY_SIZE])
     hash h;
     hash_start(&h, sizeof digest);
     hash_add(&h, numbers, sizeof numbers);
+    hash_add_string(&h, qks_version());
     hash_add_string(&h, c->info.model);
     hash_add_string(&h, c->weights_key);
     hash_add_string(&h, c->o->rope_scaling ? c->o->rope_scaling : "");

@@ -1,4 +1,4 @@
-"""Damages a model for the tests: sets one number of a float32 tensor of a safetensors file.
+"""Damages a model for the tests: sets one number of a tensor of a safetensors file.
 
     damage.py FILE TENSOR INDEX VALUE
 """
@@ -11,9 +11,13 @@ with open(path, "rb") as file:
     content = bytearray(file.read())
 length = struct.unpack_from("<Q", content)[0]
 tensor = json.loads(content[8:8 + length])[name]
-assert tensor["dtype"] == "F32", tensor
-place = 8 + length + tensor["data_offsets"][0] + 4 * int(index)
+bytes_of = {
+    "F32": lambda x: struct.pack("<f", x),
+    "F16": lambda x: struct.pack("<e", x),
+    "BF16": lambda x: struct.pack("<f", x)[2:],
+}[tensor["dtype"]](float(value))
+place = 8 + length + tensor["data_offsets"][0] + len(bytes_of) * int(index)
 assert place < 8 + length + tensor["data_offsets"][1]
-struct.pack_into("<f", content, place, float(value))
+content[place:place + len(bytes_of)] = bytes_of
 with open(path, "wb") as file:
     file.write(content)

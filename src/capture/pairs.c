@@ -122,25 +122,25 @@ void pair_reservoir_offer(pair_reservoir *r, double priority, const float *diffe
 static size_t survivors(const pair_reservoir *r, const pair_draws *draws, size_t room,
                         size_t *present)
 {
-    size_t old = 0, new = 0;
-    while (old + new < room && (old < r->count || new < draws->length))
-        if (new == draws->length ||
-            (old < r->count && r->priority[old] <= draws->data[new].priority))
+    size_t old = 0, fresh = 0;
+    while (old + fresh < room && (old < r->count || fresh < draws->length))
+        if (fresh == draws->length ||
+            (old < r->count && r->priority[old] <= draws->data[fresh].priority))
             old++;
         else
-            new ++;
+            fresh++;
     *present = old;
-    return new;
+    return fresh;
 }
 
 /* Merge from the back, so that each difference moves once at most and in place. */
 static void merge(pair_reservoir *r, const pair_draws *draws, const float *keys)
 {
-    size_t d = (size_t)r->d, old = 0, new = survivors(r, draws, r->capacity + 1, &old);
-    r->count = old + new;
-    for (size_t at = r->count; new > 0;) {
+    size_t d = (size_t)r->d, old = 0, fresh = survivors(r, draws, r->capacity + 1, &old);
+    r->count = old + fresh;
+    for (size_t at = r->count; fresh > 0;) {
         float *to = r->difference + --at * d;
-        const pair_draw *draw = &draws->data[new - 1];
+        const pair_draw *draw = &draws->data[fresh - 1];
         if (old > 0 && r->priority[old - 1] > draw->priority) {
             r->priority[at] = r->priority[--old];
             memcpy(to, r->difference + old * d, d * sizeof *to);
@@ -150,7 +150,7 @@ static void merge(pair_reservoir *r, const pair_draws *draws, const float *keys)
         for (size_t j = 0; j < d; j++)
             to[j] = first[j] - second[j];
         r->priority[at] = draw->priority;
-        new --;
+        fresh--;
     }
     if (r->count > r->capacity)
         cut(r, r->priority[r->capacity]);
@@ -162,7 +162,7 @@ qks_status pair_reservoir_add(pair_reservoir *r, uint64_t seed, uint32_t m, cons
     pair_draws draws = {0};
     /* One more than fits: the first that does not fit sets the threshold. */
     qks_status status = pairs_draw(seed, m, r->capacity + 1, r->threshold, &draws, error);
-    if (status == QKS_OK)
+    if (status == QKS_OK && draws.data)
         merge(r, &draws, keys);
     free(draws.data);
     return status;

@@ -277,7 +277,6 @@ static qks_status serve(run *r, const char *study_path, qks_error *error)
     qks_error mine = {QKS_OK, ""};
     (void)error;
     quiet.messages = quiet.progress = quiet.events = NULL;
-    r->options = &quiet;
     bool fine = plan_open(&r->plan, &r->study, study_path, &quiet, &mine) == QKS_OK;
     ranks_serve(&r->ranks, fine ? &r->plan : NULL, mine.message);
     return QKS_OK;
@@ -287,7 +286,7 @@ qks_status qks_run(const char *study_path, const qks_run_options *options, qks_r
                    qks_error *error)
 {
     run r = {.options = options};
-    qks_run_report unused;
+    qks_run_report unused = {0};
     report = report ? report : &unused;
     *report = (qks_run_report){0};
     qks_status status = ranks_open(&r.ranks, error);

@@ -261,10 +261,10 @@ static qks_status add_characters(const bpe *b, bpe_scratch *s, const char *word,
     for (size_t at = 0, size = 0; status == QKS_OK && at < length; at += size) {
         const char *c = word + at;
         if (b->byte_level) {
-            char spelled[UTF8_MAX];
+            char spelled[UTF8_MAX] = "";
+            size_t spelled_size = utf8_encode(byte_character((unsigned char)*c), spelled);
             size = 1;
-            status = add_character(b, s, b->byte_ids[(unsigned char)*c], spelled,
-                                   utf8_encode(byte_character((unsigned char)*c), spelled),
+            status = add_character(b, s, b->byte_ids[(unsigned char)*c], spelled, spelled_size,
                                    &waiting, error);
             continue;
         }

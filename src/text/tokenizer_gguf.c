@@ -50,22 +50,22 @@ static const pre_rule PRE_RULES[] = {
      .patterns = {"[\\p{P}\\$\\+<=>\\^~\\|]+", GPT2_EXPRESSION, "\\p{N}+", "[0-9][0-9][0-9]"}},
 };
 
-static qks_status find_rule(const gguf_vocab *v, const pre_rule **rule, qks_error *error)
+/* NULL: there is none, and `error` says so. */
+static const pre_rule *find_rule(const gguf_vocab *v, qks_error *error)
 {
-    if (!v->pre)
-        return qks_fail(error, QKS_UNSUPPORTED,
-                        "no tokenizer.ggml.pre says how its text is split; give a tokenizer.json");
-    for (size_t i = 0; i < sizeof PRE_RULES / sizeof *PRE_RULES; i++)
-        if (strcmp(PRE_RULES[i].name, v->pre) == 0) {
-            *rule = &PRE_RULES[i];
-            return QKS_OK;
-        }
     char name[SHOWN_SIZE];
-    (void)qks_fail(error, QKS_UNSUPPORTED,
-                   "pre-tokenizer '%s' (tokenizer.ggml.pre) is not supported; give the model's "
-                   "tokenizer.json",
-                   shown(v->pre, strlen(v->pre), name));
-    return QKS_UNSUPPORTED; /* where static analysis sees it */
+    for (size_t i = 0; v->pre && i < sizeof PRE_RULES / sizeof *PRE_RULES; i++)
+        if (strcmp(PRE_RULES[i].name, v->pre) == 0)
+            return &PRE_RULES[i];
+    if (v->pre)
+        (void)qks_fail(error, QKS_UNSUPPORTED,
+                       "pre-tokenizer '%s' (tokenizer.ggml.pre) is not supported; give the "
+                       "model's tokenizer.json",
+                       shown(v->pre, strlen(v->pre), name));
+    else
+        (void)qks_fail(error, QKS_UNSUPPORTED,
+                       "no tokenizer.ggml.pre says how its text is split; give a tokenizer.json");
+    return NULL;
 }
 
 static qks_status add_rule(tokenizer *t, const pre_rule *rule, qks_error *error)
@@ -254,10 +254,10 @@ static qks_status add_template(tokenizer *t, const gguf_vocab *v, bool bos, qks_
 
 static qks_status read_byte_level_vocab(tokenizer *t, gguf_vocab *v, qks_error *error)
 {
-    const pre_rule *rule = NULL;
-    qks_status status = find_rule(v, &rule, error);
-    if (status == QKS_OK)
-        status = add_rule(t, rule, error);
+    const pre_rule *rule = find_rule(v, error);
+    if (!rule)
+        return QKS_UNSUPPORTED;
+    qks_status status = add_rule(t, rule, error);
     if (status == QKS_OK)
         status = add_tokens(t, v, error);
     if (status == QKS_OK)

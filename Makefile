@@ -13,7 +13,10 @@ all: ## set up what is missing, build build/qkscope
 	@$(CONFIGURE) -B $(BUILD) >/dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 
-demo: all ## run both demo studies, say where the pages are
+demo: ## run both demo studies, say where the pages are
+	@scripts/setup build
+	@$(CONFIGURE) -B $(BUILD) >/dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target qkscope
 	@scripts/demo
 
 setup: ## install everything that building and testing need

@@ -121,9 +121,10 @@ static qks_status run_capture(const cli_arguments *a, qks_error *error)
     if (status != QKS_OK)
         return status;
     (void)fprintf(stderr,
-                  "qkscope: %" PRId64 " documents, %" PRId64
+                  "qkscope: %" PRId64 " document%s, %" PRId64
                   " tokens, %zu query and %zu key heads captured in %s\n",
-                  r.documents, r.tokens, r.query_heads, r.key_heads, out);
+                  r.documents, r.documents == 1 ? "" : "s", r.tokens, r.query_heads, r.key_heads,
+                  out);
     warn(r.truncated, "longer than the maximum, cut there");
     warn(r.too_short, "shorter than 2 tokens, skipped");
     warn(r.empty, "without text, skipped");

@@ -30,7 +30,7 @@ typedef struct qks_capture_options {
     const char *text_column; /* NULL: "text", or the only one */
     const char *id_column;   /* NULL: "id" if there is one, else the row number */
     int64_t limit;           /* rows read at most; 0: all */
-    const char *tokenizer;   /* tokenizer.json, model directory or .gguf; NULL: the model's own */
+    const char *tokenizer;   /* tokenizer.json, or a model that has one; NULL: the model's own */
     bool no_special;         /* leave out what the tokenizer's post-processor adds */
     int32_t max_length; /* tokens per document at most; 0: as the config says, at most 131072 */
     /* which heads */

@@ -24,9 +24,9 @@ extern "C" {
 /* For one thread at a time. */
 typedef struct qks_tokenizer qks_tokenizer;
 
-/* `path`: a tokenizer.json, a model's folder with one in it, or a .gguf file. A tokenizer with a
- * part that qkscope does not have (Unigram, WordPiece, a normalizer it does not know ...) is
- * refused with QKS_UNSUPPORTED, the part named. */
+/* `path`: a tokenizer.json, a model's folder with one in it, a .gguf file, or org/name[@revision]
+ * in the local Hugging Face cache. A tokenizer with a part that qkscope does not have (Unigram,
+ * WordPiece, a normalizer it does not know ...) is refused with QKS_UNSUPPORTED, the part named. */
 QKS_MUST_CHECK qks_status qks_tokenizer_open(qks_tokenizer **out, const char *path,
                                              qks_error *error);
 void qks_tokenizer_close(qks_tokenizer *tokenizer); /* NULL is fine */
@@ -54,9 +54,9 @@ typedef struct qks_tokenize_report {
     int64_t not_utf8;     /* rows left out */
 } qks_tokenize_report;
 
-/* Write a line {"id": ..., "ids": [...]} for each row of a corpus: a .txt file, a folder of them,
- * .jsonl, .csv or .parquet (rows with `input_ids` are written as they are). `report` may be NULL.
- * QKS_PARTIAL if rows were left out. */
+/* Write a line {"id": ..., "ids": [...]} for each row of a corpus: a .txt file, .jsonl, .csv,
+ * .parquet, or a folder of those (rows with `input_ids` are written as they are). `report` may be
+ * NULL. QKS_PARTIAL if rows were left out. */
 QKS_MUST_CHECK qks_status qks_tokenize(const char *tokenizer, const char *corpus,
                                        const qks_tokenize_options *options, FILE *out,
                                        qks_tokenize_report *report, qks_error *error);

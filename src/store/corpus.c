@@ -19,11 +19,17 @@ typedef struct scan {
     corpus_visit *visit;
     void *context;
     duckdb_data_chunk chunk; /* in hand */
-    int64_t row;             /* of the file, counted from 0 */
+    int64_t first, row;      /* numbers of the file's first row and of the one in hand */
     text id;
     int32_t *ids; /* [room] */
     size_t room;
 } scan;
+
+/* For messages: counted from 1, in this file. */
+static long long file_row(const scan *s)
+{
+    return (long long)(s->row - s->first + 1);
+}
 
 static const void *cell_of(const scan *s, idx_t column, size_t row, size_t size)
 {
@@ -79,9 +85,9 @@ static qks_status take_id(scan *s, size_t row, corpus_row *out, qks_error *error
         text_append(&s->id, shown, python_text_of_real(*real, shown));
         out->example_id = example_id_of_real(*real);
     } else {
-        return qks_fail(
-            error, QKS_INVALID, "'%s', row %lld: the id is neither a number nor a text: %.*s",
-            s->file->path, (long long)s->row + 1, (int)(length < 60 ? length : 60), bytes);
+        return qks_fail(error, QKS_INVALID,
+                        "'%s', row %lld: the id is neither a number nor a text: %.*s",
+                        s->file->path, file_row(s), (int)(length < 60 ? length : 60), bytes);
     }
     out->id = text_string(&s->id);
     return text_status(&s->id, "an id", error);
@@ -92,7 +98,7 @@ static qks_status bad_token(const scan *s, const char *what, qks_error *error)
 {
     return qks_fail(error, QKS_INVALID,
                     "'%s', row %lld: input_ids %s; they must be whole numbers from 0 to %d",
-                    s->file->path, (long long)s->row + 1, what, INT32_MAX);
+                    s->file->path, file_row(s), what, INT32_MAX);
 }
 
 static qks_status make_room(scan *s, size_t count, qks_error *error)
@@ -132,6 +138,14 @@ static qks_status take_tokens(scan *s, size_t row, corpus_row *out, qks_error *e
 }
 
 /* ---- rows ---- */
+static bool is_marked(const scan *s, size_t row, const corpus_row *out)
+{
+    size_t length = 0;
+    const char *id = string_of(s, AT_ID_TEXT, row, &length);
+    return corpus_is_marked(s->file, out->text, out->text_length) ||
+           (id && corpus_is_marked(s->file, id, length));
+}
+
 static qks_status take_row(scan *s, size_t row, qks_error *error)
 {
     corpus_row out = {.row = s->row};
@@ -144,6 +158,10 @@ static qks_status take_row(scan *s, size_t row, qks_error *error)
         out.text = string_of(s, AT_TEXT, row, &out.text_length);
         if (!out.text)
             out.text = ""; /* a missing text is an empty one */
+        if (is_marked(s, row, &out)) {
+            out.text = "\xFF";
+            out.text_length = 1;
+        }
     }
     status = s->visit(s->context, &out, error);
     s->row++;
@@ -228,7 +246,12 @@ static qks_status scan_with(duckdb_connection connection, const char *path,
     duck_seat seat = {0};
     duck_seats seats = {&seat, 1};
     corpus_file file = {0};
-    scan s = {.file = &file, .visit = visit, .context = context, .id = text_new(SQL_MAX)};
+    scan s = {.file = &file,
+              .visit = visit,
+              .context = context,
+              .first = options->first,
+              .row = options->first,
+              .id = text_new(SQL_MAX)};
     qks_status status = duck_add_rows(connection, &seats, error);
     if (status == QKS_OK)
         status = corpus_look(&file, connection, path, options, error);

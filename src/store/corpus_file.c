@@ -22,16 +22,29 @@ static const struct {
     {".ndjson.gz", CORPUS_LINES}, {".jsonl.zst", CORPUS_LINES},
 };
 
-static qks_status find_format(corpus_file *f, qks_error *error)
+static bool format_of(const char *path, corpus_format *format)
 {
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++)
-        if (path_ends(f->path, FORMATS[i].ending)) {
-            f->format = FORMATS[i].format;
-            return QKS_OK;
+        if (path_ends(path, FORMATS[i].ending)) {
+            *format = FORMATS[i].format;
+            return true;
         }
+    return false;
+}
+
+bool is_corpus_name(const char *path)
+{
+    corpus_format format;
+    return format_of(path, &format);
+}
+
+static qks_status find_format(corpus_file *f, qks_error *error)
+{
+    if (format_of(f->path, &f->format))
+        return QKS_OK;
     return qks_fail(error, QKS_UNSUPPORTED,
-                    "'%s' is not a kind of text qkscope reads (.parquet, .csv, .jsonl, .ndjson, "
-                    ".json; .jsonl also as .gz and .zst)",
+                    "'%s' is not a kind of text qkscope reads (.txt, a folder, .parquet, .csv, "
+                    ".jsonl, .ndjson, .json; .jsonl also as .gz and .zst)",
                     f->path);
 }
 
@@ -52,7 +65,7 @@ static qks_status add_column(corpus_file *f, const char *name, size_t length, co
 static qks_status csv_columns(corpus_file *f, qks_error *error)
 {
     name_list names = {0};
-    qks_status status = csv_header(&f->memory, f->path, &names, error);
+    qks_status status = csv_header(&f->memory, f->source, &names, error);
     for (size_t i = 0; status == QKS_OK && i < names.length; i++)
         status = add_column(f, names.data[i], strlen(names.data[i]), COLUMN_TEXT, error);
     free(names.data);
@@ -123,7 +136,7 @@ static qks_status json_columns(corpus_file *f, duckdb_connection connection, qks
     text sql = text_new(SQL_MAX);
     text_add(&sql, "SELECT key, bool_or(type = 'VARCHAR'), bool_or(type = 'ARRAY') "
                    "FROM (SELECT json FROM read_json_objects(");
-    duck_path(&sql, f->path);
+    duck_path(&sql, f->source);
     json_options(&sql, f);
     text_addf(&sql,
               ") LIMIT %d) AS f, json_each(f.json) AS e WHERE json_type(f.json) = 'OBJECT' "
@@ -250,11 +263,11 @@ static qks_status type_csv_ids(corpus_file *f, duckdb_connection connection, qks
 void corpus_source(text *sql, const corpus_file *f)
 {
     if (f->format == CORPUS_CSV) {
-        csv_source(sql, f->path, f->columns.length, f->longest);
+        csv_source(sql, f->source, f->columns.length, f->longest);
         return;
     }
     text_add(sql, f->format == CORPUS_PARQUET ? "read_parquet(" : "read_json(");
-    duck_path(sql, f->path);
+    duck_path(sql, f->source);
     if (f->format == CORPUS_PARQUET) {
         text_add(sql, ", hive_partitioning = false)");
         return;
@@ -286,8 +299,11 @@ void corpus_name(text *sql, const corpus_file *f, const corpus_column *column)
 static qks_status look_at_columns(corpus_file *f, duckdb_connection connection, qks_error *error)
 {
     qks_status status = find_format(f, error);
-    if (status == QKS_OK && f->format != CORPUS_PARQUET && !is_compressed(f))
-        status = longest_line(f->path, f->format == CORPUS_CSV, &f->longest, error);
+    bool readable = status == QKS_OK && f->format != CORPUS_PARQUET && !is_compressed(f);
+    if (readable)
+        status = corpus_mend(f, error);
+    if (readable && status == QKS_OK)
+        status = longest_line(f->source, f->format == CORPUS_CSV, &f->longest, error);
     if (status != QKS_OK)
         return status;
     if (f->format == CORPUS_PARQUET)
@@ -298,7 +314,7 @@ static qks_status look_at_columns(corpus_file *f, duckdb_connection connection, 
 qks_status corpus_look(corpus_file *f, duckdb_connection connection, const char *path,
                        const corpus_options *options, qks_error *error)
 {
-    *f = (corpus_file){.path = path};
+    *f = (corpus_file){.path = path, .source = path};
     f->doing = arena_format(&f->memory, "cannot read '%s'", path);
     if (!f->doing)
         return out_of_memory(error, "file name");
@@ -317,6 +333,8 @@ qks_status corpus_look(corpus_file *f, duckdb_connection connection, const char 
 
 void corpus_done(corpus_file *f)
 {
+    if (f->mended)
+        (void)fclose(f->mended);
     free(f->columns.data);
     arena_free(&f->memory);
     *f = (corpus_file){0};

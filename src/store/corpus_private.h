@@ -9,6 +9,7 @@
 #include "store/duck.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 typedef enum corpus_format { CORPUS_PARQUET, CORPUS_CSV, CORPUS_LINES, CORPUS_JSON } corpus_format;
 
@@ -28,6 +29,8 @@ typedef struct corpus_column {
 
 typedef struct corpus_file {
     const char *path, *doing; /* doing: "cannot read 'path'" */
+    const char *source;       /* what DuckDB reads: the path, or a mended copy */
+    FILE *mended;             /* the copy, which has no name; NULL: none */
     corpus_format format;
     size_t longest; /* bytes of its longest line or record; 0: not known */
     ARRAY_OF(corpus_column) columns;
@@ -40,6 +43,12 @@ QKS_MUST_CHECK qks_status corpus_look(corpus_file *f, duckdb_connection connecti
                                       const char *path, const corpus_options *options,
                                       qks_error *error);
 void corpus_done(corpus_file *f);
+
+/* Bytes that are not UTF-8 make DuckDB refuse a whole file of CSV or JSON. If there are any, read a
+ * copy in which this mark of noncharacters stands for each; a text with the mark is not UTF-8. */
+#define NOT_UTF8_MARK "\xEF\xB7\x90\xEF\xBF\xBE\xEF\xB7\xAF" /* U+FDD0 U+FFFE U+FDEF */
+QKS_MUST_CHECK qks_status corpus_mend(corpus_file *f, qks_error *error);
+bool corpus_is_marked(const corpus_file *f, const char *bytes, size_t length);
 
 /* The file as a table expression: with columns by their names, or c0, c1, ... (CSV). */
 void corpus_source(text *sql, const corpus_file *f);

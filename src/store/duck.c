@@ -249,41 +249,6 @@ const char *duck_bytes(const duckdb_string_t *cell, size_t *length)
     return inlined ? cell->value.inlined.inlined : cell->value.pointer.ptr;
 }
 
-/* Bytes that follow a first byte, the least code point that needs so many, or -1. */
-static int utf8_more(unsigned char first, uint32_t *least, uint32_t *bits)
-{
-    static const uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
-    int more = first < 0x80       ? 0
-               : first >> 5 == 6  ? 1
-               : first >> 4 == 14 ? 2
-               : first >> 3 == 30 ? 3
-                                  : -1;
-    if (more >= 0) {
-        *least = LEAST[more];
-        *bits = more ? first & (0x3fu >> more) : first;
-    }
-    return more;
-}
-
-bool duck_is_utf8(const char *bytes, size_t length)
-{
-    const unsigned char *at = (const unsigned char *)bytes, *end = at + length;
-    while (at < end) {
-        uint32_t least = 0, code = 0;
-        int more = utf8_more(*at++, &least, &code);
-        if (more < 0 || end - at < more)
-            return false;
-        for (; more > 0; more--, at++) {
-            if (*at >> 6 != 2)
-                return false;
-            code = code << 6 | (*at & 0x3f);
-        }
-        if (code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-            return false;
-    }
-    return true;
-}
-
 /* ---- rows into a table ---- */
 qks_status duck_append_failed(duckdb_appender appender, qks_error *error)
 {

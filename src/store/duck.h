@@ -123,8 +123,6 @@ bool duck_none_null(const uint64_t *validity, size_t first, size_t count);
 /* A VARCHAR cell's bytes, in place; they live as long as the chunk and have no final NUL. */
 const char *duck_bytes(const duckdb_string_t *cell, size_t *length);
 
-bool duck_is_utf8(const char *bytes, size_t length);
-
 /* ---- rows into a table ---- */
 /* `catalog` NULL: the database's own. End with duck_appender_close. */
 QKS_MUST_CHECK qks_status duck_appender_open(duckdb_appender *appender,

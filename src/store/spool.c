@@ -2,6 +2,7 @@
 #include "store/spool.h"
 
 #include "base/file.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,7 +149,7 @@ static void make_valid(text *out, const char *bytes, size_t length)
     for (size_t at = 0; at < length;) {
         size_t left = length - at, size = 1;
         size_t most = left < CHARACTER_MAX ? left : CHARACTER_MAX;
-        while (size <= most && !duck_is_utf8(bytes + at, size))
+        while (size <= most && !utf8_valid(bytes + at, size))
             size++;
         bool valid = size <= most;
         text_append(out, valid ? bytes + at : "\xef\xbf\xbd", valid ? size : 3);

@@ -3,6 +3,7 @@
 #include "store/store.h"
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "store/duck.h"
 
 #include <math.h>
@@ -39,7 +40,7 @@ static void set_null(duckdb_vector column, size_t row)
 static qks_status put_text(duckdb_vector column, size_t at, const char *value, const char *name,
                            size_t row, qks_error *error)
 {
-    if (!duck_is_utf8(value, strlen(value)))
+    if (!utf8_valid(value, strlen(value)))
         return qks_fail(error, QKS_INVALID, "row %zu: %s is not UTF-8", row + 1, name);
     duckdb_vector_assign_string_element(column, at, value);
     return QKS_OK;

@@ -1,38 +1,27 @@
 /* documents.c: reading a corpus to token ids and dealing the documents to groups. */
 #include "study/documents.h"
 
-#include "store/corpus.h"
+#include "model/weights.h"
 #include "study/source.h"
 #include "text/tokenizer.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS_MIN = 2 }; /* of a document; fewer have no position to speak of */
-
 typedef struct loading {
     documents *d;
     ARRAY_OF(document) list;
-    int32_t max_length;
     const char *tokenizer_path;
-    bool special;
+    document_rules rules;
+    document_counts counts;
     tokenizer *tokenizer; /* opened with the first text: rows of tokens need none */
     encoder *encoder;
 } loading;
 
-/* Copy the ids of one document, cut to the maximum. */
 static qks_status add_document(loading *l, const corpus_row *row, const int32_t *ids, size_t n,
                                qks_error *error)
 {
     documents *d = l->d;
-    if (n > (size_t)l->max_length) {
-        n = (size_t)l->max_length;
-        d->counts.truncated++;
-    }
-    if (n < TOKENS_MIN) {
-        d->counts.too_short++;
-        return QKS_OK;
-    }
     int32_t *copy = arena_alloc(&d->memory, n, sizeof *copy);
     char *name = arena_string(&d->memory, row->id);
     if (!copy || !name)
@@ -47,31 +36,30 @@ static qks_status add_document(loading *l, const corpus_row *row, const int32_t 
                       error);
 }
 
-static qks_status encode(loading *l, const corpus_row *row, qks_error *error)
+static qks_status open_tokenizer(loading *l, qks_error *error)
 {
-    const int32_t *ids = NULL;
-    size_t count = 0;
-    qks_status status = QKS_OK;
-    if (!l->tokenizer)
-        status = tokenizer_open(&l->tokenizer, l->tokenizer_path, error);
-    if (status == QKS_OK && !l->encoder)
-        status = encoder_open(&l->encoder, l->tokenizer, error);
+    const char *path = NULL;
+    qks_status status = model_find(l->tokenizer_path, &l->d->memory, &path, error);
     if (status == QKS_OK)
-        status = encoder_run(l->encoder, row->text, row->text_length, l->special, &ids, &count,
-                             error);
-    return status == QKS_OK ? add_document(l, row, ids, count, error) : status;
+        status = tokenizer_open(&l->tokenizer, path, error);
+    return status == QKS_OK ? QKS_OK : qks_prefix(error, status, "tokenizer");
 }
 
 static qks_status take_row(void *context, const corpus_row *row, qks_error *error)
 {
     loading *l = context;
-    if (row->ids)
-        return add_document(l, row, row->ids, row->n_ids, error);
-    if (row->text_length == 0) {
-        l->d->counts.empty++;
-        return QKS_OK;
-    }
-    return encode(l, row, error);
+    const int32_t *ids = NULL;
+    size_t count = 0;
+    bool taken = false;
+    qks_status status = QKS_OK;
+    if (!row->ids && !l->tokenizer)
+        status = open_tokenizer(l, error);
+    if (!row->ids && !l->encoder && status == QKS_OK)
+        status = encoder_open(&l->encoder, l->tokenizer, error);
+    if (status == QKS_OK)
+        status = document_tokens(l->encoder, row, &l->rules, &l->counts, &ids, &count, &taken,
+                                 error);
+    return status == QKS_OK && taken ? add_document(l, row, ids, count, error) : status;
 }
 
 /* As a captured dataset orders them: by the id as it is stored there, in 32 bits. */
@@ -96,25 +84,34 @@ static void deal(documents *d, int64_t groups)
         d->list[i].group = (int)(i * wanted / d->count);
 }
 
+static qks_status nothing_to_read(const char *path, const document_counts *c, qks_error *error)
+{
+    return qks_fail(
+        error, QKS_INVALID,
+        "'%s' has no document of at least %d tokens: %lld empty, %lld shorter, %lld not "
+        "UTF-8",
+        path, DOCUMENT_TOKENS_MIN, (long long)c->empty, (long long)c->too_short,
+        (long long)c->not_utf8);
+}
+
 qks_status documents_load(documents *d, const char *model, const qks_capture_options *options,
                           int32_t max_length, qks_error *error)
 {
     *d = (documents){0};
     loading l = {.d = d,
-                 .max_length = max_length,
                  .tokenizer_path = options->tokenizer ? options->tokenizer : model,
-                 .special = !options->no_special};
+                 .rules = {.max_length = (size_t)max_length, .no_special = options->no_special}};
     corpus_options how = {.text_column = options->text_column,
                           .id_column = options->id_column,
                           .limit = options->limit};
-    qks_status status = corpus_scan(options->text, &how, take_row, &l, error);
+    qks_status status = documents_scan(options->text, &how, take_row, &l, error);
     encoder_close(l.encoder);
     tokenizer_close(l.tokenizer);
     d->list = l.list.data;
     d->count = l.list.length;
+    d->counts = l.counts;
     if (status == QKS_OK && d->count == 0)
-        status = qks_fail(error, QKS_INVALID, "'%s' has no document of at least %d tokens",
-                          options->text, TOKENS_MIN);
+        status = nothing_to_read(options->text, &l.counts, error);
     if (status != QKS_OK)
         documents_free(d);
     else

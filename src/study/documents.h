@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "qkscope/capture.h"
 #include "qkscope/status.h"
+#include "text/documents.h"
 
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ typedef struct documents {
     document *list; /* by group, then by stored example id */
     size_t count;
     int n_groups;
-    qks_capture_report counts; /* what was truncated and skipped */
+    document_counts counts;
     arena memory;
 } documents;
 

@@ -155,13 +155,18 @@ static qks_status put_provenance(session *c, const char *path, qks_error *error)
     if (status != QKS_OK)
         return status;
     const qks_capture_options *o = c->o;
-    json_t *facts = json_pack("{s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:f, s:f, s:s*}", "program",
-                              qks_version(), "checkpoint", path, "weights", c->weights_key, "text",
-                              o->text, "max_length", (int)c->positions.max_length, "pre_rope",
-                              o->pre_rope, "sampler", qks_sampler_name(c->positions.sampler),
-                              "bucket_size", (int)c->positions.bucket_size, "base_rate",
-                              c->positions.base_rate, "rope_theta", o->rope_theta, "rope_scaling",
-                              o->rope_scaling);
+    const qks_capture_report *r = &c->report;
+    json_t *facts = json_pack(
+        "{s:s, s:s, s:s, s:s, s:i, s:b, s:s, s:i, s:f, s:f, s:s*,"
+        " s:{s:I, s:I, s:I, s:I, s:I, s:I}}",
+        "program", qks_version(), "checkpoint", path, "weights", c->weights_key, "text", o->text,
+        "max_length", (int)c->positions.max_length, "pre_rope", o->pre_rope, "sampler",
+        qks_sampler_name(c->positions.sampler), "bucket_size", (int)c->positions.bucket_size,
+        "base_rate", c->positions.base_rate, "rope_theta", o->rope_theta, "rope_scaling",
+        o->rope_scaling, "corpus", "documents", (json_int_t)r->documents, "tokens",
+        (json_int_t)r->tokens, "truncated", (json_int_t)r->truncated, "too_short",
+        (json_int_t)r->too_short, "empty", (json_int_t)r->empty, "not_utf8",
+        (json_int_t)r->not_utf8);
     char *text = facts ? json_dumps(facts, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
     json_decref(facts);
     c->info.provenance = text ? arena_string(&c->memory, text) : NULL;
@@ -180,7 +185,7 @@ static const char *name_of(const char *model, arena *a)
     return arena_copy(a, model + first, length - first);
 }
 
-static qks_status put_info(session *c, const char *model, const char *path, qks_error *error)
+static qks_status put_info(session *c, const char *model, qks_error *error)
 {
     const qks_capture_options *o = c->o;
     unit_info *info = &c->info;
@@ -201,7 +206,7 @@ static qks_status put_info(session *c, const char *model, const char *path, qks_
     qks_status status = put_layers(c, error);
     if (status == QKS_OK)
         status = choose_heads(c, error);
-    return status == QKS_OK ? put_provenance(c, path, error) : status;
+    return status;
 }
 
 /* ---- batches of documents ---- */
@@ -310,7 +315,12 @@ static qks_status put_documents(session *c, qks_error *error)
     if (!c->facts || !c->info.groups)
         return out_of_memory(error, "documents");
     c->info.n_groups = (size_t)d->n_groups;
-    c->report = d->counts;
+    c->report = (qks_capture_report){.documents = d->counts.documents,
+                                     .tokens = d->counts.tokens,
+                                     .truncated = d->counts.truncated,
+                                     .too_short = d->counts.too_short,
+                                     .not_utf8 = d->counts.not_utf8,
+                                     .empty = d->counts.empty};
     for (size_t i = d->count; i-- > 0;) {
         const document *from = &d->list[i];
         /* A collector holds one group at a time, as its group 0. */
@@ -320,8 +330,6 @@ static qks_status put_documents(session *c, qks_error *error)
         g->id = (int32_t)from->example_id; /* in the end that of its first, as datasets store it */
         g->documents++;
         g->tokens += from->n;
-        c->report.documents++;
-        c->report.tokens += from->n;
     }
     return QKS_OK;
 }
@@ -359,11 +367,13 @@ static qks_status open_all(session *c, const char *model, qks_error *error)
                                                             : LENGTH_MAX};
     status = qks_position_options_resolve(&c->positions, error);
     if (status == QKS_OK)
-        status = put_info(c, model, path, error);
+        status = put_info(c, model, error);
     if (status == QKS_OK)
         status = documents_load(&c->documents, path, o, c->positions.max_length, error);
     if (status == QKS_OK)
         status = put_documents(c, error);
+    if (status == QKS_OK)
+        status = put_provenance(c, path, error);
     engine_options how = {.backend = o->backend, .threads = o->threads, .chunk = o->chunk};
     if (status == QKS_OK)
         status = engine_open(&c->engine, &c->a, c->w, &how, error);

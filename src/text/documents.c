@@ -1,13 +1,14 @@
-/* documents.c: text files as rows of a corpus, and documents to tokens. */
+/* documents.c: text files and folders as rows of a corpus, and documents to tokens. */
 #include "text/documents.h"
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "text/unicode.h"
+#include "base/utf8.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FILE_MAX = INT32_MAX, NUMBER_SIZE = 24 };
 
@@ -15,7 +16,7 @@ enum { FILE_MAX = INT32_MAX, NUMBER_SIZE = 24 };
 static bool is_text_name(const char *name)
 {
     size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".txt") == 0;
+    return length > 4 && strcasecmp(name + length - 4, ".txt") == 0;
 }
 
 static qks_status visit_file(const char *path, int64_t row, corpus_visit *visit, void *context,
@@ -34,41 +35,90 @@ static qks_status visit_file(const char *path, int64_t row, corpus_visit *visit,
     return status;
 }
 
-static qks_status visit_folder(const char *folder, int64_t limit, corpus_visit *visit,
-                               void *context, qks_error *error)
+static qks_status without_columns(const char *path, const corpus_options *o, qks_error *error)
+{
+    const char *named = o->text_column ? o->text_column : o->id_column;
+    return named ? qks_fail(error, QKS_USAGE, "'%s' is text without columns; '%s' names one", path,
+                            named)
+                 : QKS_OK;
+}
+
+/* ---- folders: of text files, else of tables ---- */
+typedef struct folder_walk {
+    const char *folder;
+    corpus_options options;
+    corpus_visit *visit;
+    void *context;
+    int64_t rows; /* so far */
+} folder_walk;
+
+static qks_status count_row(void *context, const corpus_row *row, qks_error *error)
+{
+    folder_walk *w = context;
+    w->rows++;
+    return w->visit(w->context, row, error);
+}
+
+static qks_status walk_file(folder_walk *w, const char *path, qks_error *error)
+{
+    corpus_options options = w->options;
+    if (is_text_name(path)) {
+        qks_status status = without_columns(path, &w->options, error);
+        return status == QKS_OK ? visit_file(path, w->rows, count_row, w, error) : status;
+    }
+    options.first = w->rows;
+    options.limit = w->options.limit ? w->options.limit - w->rows : 0;
+    return corpus_scan(path, &options, count_row, w, error);
+}
+
+/* The files whose names `wanted` takes, in the order of their names. */
+static qks_status walk_folder(folder_walk *w, bool (*wanted)(const char *name), size_t *files,
+                              qks_error *error)
 {
     arena a = {0};
     name_list names = {0};
-    int64_t row = 0;
-    qks_status status = folder_list(&a, folder, &names, error);
-    for (size_t i = 0; status == QKS_OK && i < names.length && (limit == 0 || row < limit); i++) {
-        if (!is_text_name(names.data[i]))
+    qks_status status = folder_list(&a, w->folder, &names, error);
+    *files = 0;
+    for (size_t i = 0; status == QKS_OK && i < names.length; i++) {
+        if (!wanted(names.data[i]) || (w->options.limit && w->rows >= w->options.limit))
             continue;
-        const char *path = arena_format(&a, "%s/%s", folder, names.data[i]);
+        const char *path = arena_format(&a, "%s/%s", w->folder, names.data[i]);
         if (!path)
             status = out_of_memory(error, "path");
-        else if (is_file(path))
-            status = visit_file(path, row++, visit, context, error);
+        else if (is_file(path) && ++*files)
+            status = walk_file(w, path, error);
     }
-    if (status == QKS_OK && row == 0)
-        status = qks_fail(error, QKS_MISSING, "folder '%s' has no .txt files", folder);
     free(names.data);
     arena_free(&a);
+    return status;
+}
+
+static qks_status scan_folder(folder_walk *w, qks_error *error)
+{
+    size_t files = 0;
+    qks_status status = walk_folder(w, is_text_name, &files, error);
+    if (status == QKS_OK && !files)
+        status = walk_folder(w, is_corpus_name, &files, error);
+    if (status == QKS_OK && !files)
+        status = qks_fail(error, QKS_MISSING,
+                          "folder '%s' has no .txt files, nor .jsonl, .csv or .parquet ones",
+                          w->folder);
     return status;
 }
 
 qks_status documents_scan(const char *path, const corpus_options *options, corpus_visit *visit,
                           void *context, qks_error *error)
 {
-    bool folder = is_folder(path);
-    if (!folder && !is_text_name(path))
-        return corpus_scan(path, options, visit, context, error);
-    if (options && (options->text_column || options->id_column))
-        return qks_fail(error, QKS_USAGE, "'%s' is text without columns; '%s' names one", path,
-                        options->text_column ? options->text_column : options->id_column);
-    if (folder)
-        return visit_folder(path, options ? options->limit : 0, visit, context, error);
-    return visit_file(path, 0, visit, context, error);
+    static const corpus_options DEFAULTS = {0};
+    const corpus_options *o = options ? options : &DEFAULTS;
+    if (is_folder(path)) {
+        folder_walk w = {.folder = path, .options = *o, .visit = visit, .context = context};
+        return scan_folder(&w, error);
+    }
+    if (!is_text_name(path))
+        return corpus_scan(path, o, visit, context, error);
+    qks_status status = without_columns(path, o, error);
+    return status == QKS_OK ? visit_file(path, 0, visit, context, error) : status;
 }
 
 /* ---- documents to tokens ---- */

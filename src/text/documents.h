@@ -11,9 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `path`: a .txt file (one document), a folder of .txt files (one each, sorted by name, numbered
- * from 0), or a table that corpus_scan() reads (.jsonl, .csv, .parquet ...). `options` NULL: the
- * defaults. The texts of .txt files are not checked to be UTF-8. */
+/* `path`: a .txt file (one document), a table that corpus_scan() reads (.jsonl, .csv, .parquet
+ * ...), or a folder: its .txt files, one document each, or if there are none its tables, in the
+ * order of their names and numbered on from file to file. `options` NULL: the defaults. A text need
+ * not be UTF-8: document_tokens() leaves such out. */
 QKS_MUST_CHECK qks_status documents_scan(const char *path, const corpus_options *options,
                                          corpus_visit *visit, void *context, qks_error *error);
 

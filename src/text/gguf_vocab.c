@@ -2,6 +2,7 @@
 #include "text/gguf_vocab.h"
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "text/unicode.h"
 
 #include <math.h>

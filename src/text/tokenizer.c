@@ -2,6 +2,7 @@
 #include "text/tokenizer.h"
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "text/tokenizer_private.h"
 #include "text/unicode.h"
 
@@ -46,7 +47,7 @@ static qks_status in_folder(arena *a, const char *folder, const char **path, qks
                     is_file(model) ? "; its tokenizer.model can be turned into one with "
                                      "transformers: AutoTokenizer.from_pretrained(folder)"
                                      ".save_pretrained(folder)"
-                                   : "");
+                                   : "; name the file or the model whose tokenizer it uses");
 }
 
 qks_status tokenizer_open(tokenizer **out, const char *path, qks_error *error)

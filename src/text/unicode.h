@@ -7,10 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No surrogates, no overlong forms, nothing past U+10FFFF; NUL is a character like any other. */
-bool utf8_valid(const char *bytes, size_t length);
-
-/* What follows takes valid UTF-8 only. */
+/* All of this takes valid UTF-8 only (base/utf8.h). */
 
 /* Bytes of the character that begins with `first`. */
 static inline size_t utf8_size(char first)

@@ -31,6 +31,43 @@ expect 0 "$QKSCOPE" capture "$tests/data/models/llama-gqa" --text mixed.jsonl --
 says "2 documents, 7 tokens"
 says "1 document longer than the maximum, cut there"
 says "1 document shorter than 2 tokens, skipped"
+
+# texts: files, a folder of them, tables; what is left out is counted in messages and provenance
+mkdir texts
+printf 'The first text, of some length.' >texts/a.txt
+printf 'not UTF-8: \xff' >texts/b.txt
+printf 'A second\0one, with a NUL.' >texts/c.txt
+: >texts/d.txt
+printf 'x' >texts/e.txt
+nano=("$QKSCOPE" capture "$demo/nano-qwen3" --tokenizer "$demo/tokenizer.json")
+counts() { # unit file: what its provenance says of the corpus
+    "$QKSCOPE" inspect "$1" | sed -n 's/.*"corpus": \({[^}]*}\).*/\1/p'
+}
+expect 0 "${nano[@]}" --text texts --no-special --out folder
+says "2 documents, "
+says "1 document not UTF-8, skipped"
+says "1 document without text, skipped"
+says "1 document shorter than 2 tokens, skipped"
+[[ $(counts folder/units/group-0000.unit) == '{"documents": 2, "empty": 1, "not_utf8": 1, '*', "too_short": 1, "truncated": 0}' ]] ||
+    fail "provenance says: $(counts folder/units/group-0000.unit)"
+printf '{"text": "The first text, of some length."}\n{"text": "\xff"}\n{"text": "A second\\u0000one, with a NUL."}\n' >texts.jsonl
+expect 0 "${nano[@]}" --text texts.jsonl --no-special --out table
+says "1 document not UTF-8, skipped"
+for folder in folder table; do "$QKSCOPE" analyze "$folder" --out "$folder-tables" 2>/dev/null; done
+same folder-tables/qk.csv table-tables/qk.csv
+expect 0 "${nano[@]}" --text texts/a.txt --out single
+says "1 document, "
+expect 1 "${nano[@]}" --text texts/d.txt --out nothing
+says "'texts/d.txt' has no document of at least 2 tokens: 1 empty, 0 shorter, 0 not UTF-8"
+one_line
+mkdir -p hollow/texts.txt
+expect 1 "${nano[@]}" --text hollow --out nothing
+says "folder 'hollow' has no .txt files"
+expect 1 "$QKSCOPE" capture "$demo/nano-qwen3" --text texts --out nothing
+says "has no tokenizer.json"
+expect 1 "$QKSCOPE" capture "$demo/nano-qwen3" --text texts --tokenizer no/such --out nothing
+says "hf download no/such"
+[ ! -e nothing ] || fail "a refused capture left something"
 echo '{"input_ids": [1, 999999]}' >outside.jsonl
 expect 1 "$QKSCOPE" capture "$tests/data/models/llama-gqa" --text outside.jsonl --out n
 says "is the tokenizer this model's?"

@@ -1,11 +1,12 @@
-/* tokenize.c: the tokenizer's public face (qkscope/tokenize.h). */
+/* tokenize.c: the tokenizer's public face (qkscope/tokenize.h), and the verb tokenize. */
 #include "qkscope/tokenize.h"
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/utf8.h"
+#include "model/weights.h"
 #include "text/documents.h"
 #include "text/tokenizer.h"
-#include "text/unicode.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +24,12 @@ qks_status qks_tokenizer_open(qks_tokenizer **out, const char *path, qks_error *
     qks_tokenizer *t = calloc(1, sizeof *t);
     if (!t)
         return out_of_memory(error, "tokenizer");
-    qks_status status = tokenizer_open(&t->tokenizer, path, error);
+    arena a = {0};
+    const char *found = NULL;
+    qks_status status = model_find(path, &a, &found, error);
+    if (status == QKS_OK)
+        status = tokenizer_open(&t->tokenizer, found, error);
+    arena_free(&a);
     if (status == QKS_OK)
         status = encoder_open(&t->encoder, t->tokenizer, error);
     if (status == QKS_OK)

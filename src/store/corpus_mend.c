@@ -1,0 +1,138 @@
+/* corpus_mend.c: a copy of a text file in which what is not UTF-8 is marked, so that one document
+ * that is not can be left out and the others read (see corpus_private.h). */
+#include "store/corpus_private.h"
+
+#include "base/file.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 1 << 20, CHARACTER_MAX = 4 };
+
+typedef struct mending {
+    file_reader reader;
+    char *block;   /* [BLOCK] */
+    size_t held;   /* bytes of it */
+    uint64_t next; /* place in the file of what comes after them */
+} mending;
+
+/* Fill the block behind the first `kept` bytes. */
+static qks_status fill(mending *m, size_t kept, qks_error *error)
+{
+    uint64_t left = m->reader.size - m->next;
+    size_t n = left < BLOCK - kept ? (size_t)left : BLOCK - kept;
+    qks_status status = file_read_at(&m->reader, m->next, m->block + kept, n, error);
+    m->held = kept + n;
+    m->next += n;
+    return status;
+}
+
+/* The first byte from `at` on that begins no valid character, or where the block's end may cut
+ * one; m->held if neither. */
+static size_t valid_until(const mending *m, size_t at)
+{
+    while (at < m->held) {
+        size_t size = utf8_character(m->block + at, m->held - at);
+        if (size == 0)
+            break;
+        at += size;
+    }
+    return at;
+}
+
+static bool may_be_cut(const mending *m, size_t at)
+{
+    return m->held - at < CHARACTER_MAX && m->next < m->reader.size;
+}
+
+static qks_status failed(const corpus_file *f, qks_error *error)
+{
+    return qks_fail(error, QKS_IO, "'%s' is not all UTF-8; writing a mended copy of it failed: %s",
+                    f->path, strerror(errno));
+}
+
+static qks_status put(const corpus_file *f, const char *bytes, size_t length, qks_error *error)
+{
+    return fwrite(bytes, 1, length, f->mended) == length ? QKS_OK : failed(f, error);
+}
+
+/* Copy the block, marks in place of what is not UTF-8; `*kept`: bytes at its end that are left. */
+static qks_status copy_block(const corpus_file *f, mending *m, size_t *kept, qks_error *error)
+{
+    size_t at = 0;
+    qks_status status = QKS_OK;
+    while (status == QKS_OK && at < m->held) {
+        size_t end = valid_until(m, at);
+        status = put(f, m->block + at, end - at, error);
+        at = end;
+        if (at == m->held || may_be_cut(m, at))
+            break;
+        if (status == QKS_OK)
+            status = put(f, NOT_UTF8_MARK, strlen(NOT_UTF8_MARK), error);
+        at++;
+    }
+    *kept = m->held - at;
+    memmove(m->block, m->block + at, *kept);
+    return status;
+}
+
+static qks_status is_utf8(mending *m, bool *valid, qks_error *error)
+{
+    size_t kept = 0;
+    qks_status status = QKS_OK;
+    *valid = true;
+    while (status == QKS_OK && *valid && m->next < m->reader.size) {
+        status = fill(m, kept, error);
+        if (status != QKS_OK)
+            break;
+        size_t end = valid_until(m, 0);
+        kept = m->held - end;
+        *valid = kept == 0 || may_be_cut(m, end);
+        memmove(m->block, m->block + end, kept);
+    }
+    return status;
+}
+
+static qks_status make_copy(corpus_file *f, mending *m, qks_error *error)
+{
+    f->mended = tmpfile();
+    if (!f->mended)
+        return failed(f, error);
+    size_t kept = 0;
+    qks_status status = QKS_OK;
+    for (m->next = 0; status == QKS_OK && m->next < m->reader.size;) {
+        status = fill(m, kept, error);
+        if (status == QKS_OK)
+            status = copy_block(f, m, &kept, error);
+    }
+    if (status == QKS_OK && fflush(f->mended) != 0)
+        status = failed(f, error);
+    f->source = arena_format(&f->memory, "/proc/self/fd/%d", fileno(f->mended));
+    if (status == QKS_OK && !f->source)
+        status = out_of_memory(error, "file name");
+    return status;
+}
+
+qks_status corpus_mend(corpus_file *f, qks_error *error)
+{
+    mending m = {.block = NULL};
+    bool valid = true;
+    qks_status status = file_open(&m.reader, f->path, error);
+    if (status != QKS_OK)
+        return status;
+    status = memory_zeroed(&m.block, BLOCK, 1, error);
+    if (status == QKS_OK)
+        status = is_utf8(&m, &valid, error);
+    if (status == QKS_OK && !valid)
+        status = make_copy(f, &m, error);
+    free(m.block);
+    file_close(&m.reader);
+    return status;
+}
+
+bool corpus_is_marked(const corpus_file *f, const char *bytes, size_t length)
+{
+    return f->mended && memmem(bytes, length, NOT_UTF8_MARK, strlen(NOT_UTF8_MARK));
+}

@@ -179,7 +179,8 @@ static struct ggml_tensor *feed_forward(const builder *b, struct ggml_tensor *x)
         both = ggml_geglu_erf_split(b->g, gate, up);
         break;
     case ACTIVATION_GELU_TANH:
-        both = ggml_geglu_split(b->g, gate, up);
+        both = b->want->host ? gated_gelu_on_host(b->g, gate, up)
+                             : ggml_geglu_split(b->g, gate, up);
         break;
     }
     return linear(b, WEIGHT_DOWN, WEIGHT_DOWN_BIAS, both);

@@ -1,5 +1,6 @@
 /* operators.h: what the cpu backend computes with qkscope's own operators inside the ggml graph:
- * matrix products by OpenBLAS, and causal attention in blocks that touch only what the mask shows.
+ * matrix products by OpenBLAS, causal attention in blocks that touch only what the mask shows, and
+ * gelu in float32, which ggml takes from a table of float16.
  * Each is split over ggml's threads; OpenBLAS runs one thread inside each. */
 #ifndef QKS_ENGINE_OPERATORS_H
 #define QKS_ENGINE_OPERATORS_H
@@ -33,5 +34,9 @@ size_t attention_scratch(int head_dim);
 struct ggml_tensor *attention_on_host(struct ggml_context *g, attention_facts *facts,
                                       struct ggml_tensor *q, struct ggml_tensor *keys,
                                       struct ggml_tensor *values);
+
+/* gelu (its form with tanh) of the gate times up; both [width, n]. */
+struct ggml_tensor *gated_gelu_on_host(struct ggml_context *g, struct ggml_tensor *gate,
+                                       struct ggml_tensor *up);
 
 #endif

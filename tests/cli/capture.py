@@ -9,6 +9,7 @@ import sys
 PROGRAM = os.environ["QKSCOPE"]
 SCRATCH = os.environ["QKSCOPE_SCRATCH"]
 MODELS = "data/models"
+TOLERANCE = 1e-4  # the fixtures allow gemma3 more, for engines that take gelu from an f16 table
 # How each model is run: every threads and chunk size, before and after the rotary embedding.
 RUNS = [
     ["--threads", "2"],
@@ -92,7 +93,7 @@ def main():
             layers = [l for l in facts["layers"] if "--layers" not in options or l <= 1]
             error, where = worst_error(case, expected, captured(out), "--pre-rope" in options,
                                        layers)
-            verdict = "ok" if error <= facts["tolerance"] else "FAILED"
+            verdict = "ok" if error <= TOLERANCE else "FAILED"
             failed += verdict != "ok"
             print(f"{case:18} {' '.join(options):45} {error:.1e} at {where} {verdict}")
     sys.exit(failed != 0)

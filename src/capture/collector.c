@@ -84,7 +84,8 @@ size_t collector_group_bytes(const unit_info *info)
     size_t d = (size_t)info->d, moments_bytes = (d + 1) * (d + 9) * sizeof(double);
     size_t pair_bytes = (size_t)info->n_buckets * info->pairs *
                         (d * sizeof(float) + sizeof(double));
-    return info->n_sides * (moments_bytes + pair_bytes / 2);
+    size_t sample_bytes = info->samples * ((d + 1) * sizeof(float) + sizeof(double));
+    return info->n_sides * (moments_bytes + pair_bytes / 2 + sample_bytes);
 }
 
 static int64_t window_of(const collector *c, int layer)
@@ -107,6 +108,8 @@ static qks_status group_open(collector *c, int number, qks_error *error)
     for (size_t i = 0; status == QKS_OK && i < info->n_sides; i++) {
         status = side_open(&g->sides[i], info->d, 1, info->n_buckets,
                            info->sides[i].kind == 'k' ? info->pairs : 0, error);
+        if (status == QKS_OK)
+            status = side_sample_open(&g->sides[i], info->samples, error);
         g->sides[i].window = window_of(c, info->sides[i].layer);
     }
     return status;
@@ -230,6 +233,26 @@ static qks_status check_finite(const collector *c, const collector_rows *rows, c
     return QKS_OK;
 }
 
+/* Offers rows to the side's sample; after the first few documents hardly any is taken. */
+static qks_status sample_side(side *s, uint64_t seed, const moments_rows *part, qks_error *error)
+{
+    float *row = NULL;
+    qks_status status = QKS_OK;
+    for (size_t i = 0; i < part->n; i++) {
+        uint32_t at = part->pick[i];
+        if (!side_sample_wants(s, seed, part->position[at]))
+            continue;
+        if (!row)
+            status = memory_zeroed(&row, (size_t)s->d + 1, sizeof *row, error);
+        if (status != QKS_OK)
+            break;
+        memcpy(row, part->f32 + at * part->stride, (size_t)s->d * sizeof *row);
+        side_sample_add(s, seed, part->position[at], row);
+    }
+    free(row);
+    return status;
+}
+
 static qks_status add_side(void *context, size_t index, int thread, qks_error *error)
 {
     (void)thread;
@@ -253,7 +276,11 @@ static qks_status add_side(void *context, size_t index, int thread, qks_error *e
         side_count(s, qks_bucket_of(&c->o.positions, c->position[kind][row]),
                    c->position[kind][row], x[row * stride]);
     }
-    return moments_add(s->groups[0], &part, error);
+    if (s->sample.capacity) {
+        uint64_t seed = side_sample_seed(c->o.seed, job->rows->document->example_id, *id);
+        status = sample_side(s, seed, &part, error);
+    }
+    return status == QKS_OK ? moments_add(s->groups[0], &part, error) : status;
 }
 
 /* ---- cells ---- */

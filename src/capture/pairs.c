@@ -13,7 +13,7 @@ static uint64_t draw_bits(uint64_t seed, uint64_t i)
     return seed_mix(seed_combine(seed, seed_mix(i + 1)));
 }
 
-static double draw_uniform(uint64_t seed, uint64_t i) /* in (0, 1) */
+double pair_uniform(uint64_t seed, uint64_t i)
 {
     return ((double)(draw_bits(seed, i) >> 11) + 0.5) * 0x1p-53;
 }
@@ -61,7 +61,7 @@ qks_status pairs_draw(uint64_t seed, uint32_t m, size_t limit, double threshold,
     double log_rest = 0; /* log of 1 - priority: order statistics of `pairs` uniforms, rising */
     draws->length = 0;
     for (uint64_t i = 0; i < pairs && i < limit; i++) {
-        log_rest += log(draw_uniform(order_seed, i)) / (double)(pairs - i);
+        log_rest += log(pair_uniform(order_seed, i)) / (double)(pairs - i);
         double priority = -expm1(log_rest);
         if (priority >= threshold)
             break;

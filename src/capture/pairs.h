@@ -48,6 +48,9 @@ QKS_MUST_CHECK qks_status pair_reservoir_add(pair_reservoir *r, uint64_t seed, u
 
 void pair_reservoir_join(pair_reservoir *into, const pair_reservoir *from);
 
+/* Number i of a seeded stream of uniforms in (0, 1). */
+double pair_uniform(uint64_t seed, uint64_t i);
+
 /* The seed of a cell. */
 uint64_t pair_seed(uint64_t seed, int64_t document, int layer, int k_head, int64_t bucket);
 

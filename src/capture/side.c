@@ -23,8 +23,14 @@ qks_status side_open(side *s, int d, int n_groups, int n_buckets, size_t pairs, 
     return status;
 }
 
+qks_status side_sample_open(side *s, size_t capacity, qks_error *error)
+{
+    return capacity ? pair_reservoir_open(&s->sample, s->d + 1, capacity, error) : QKS_OK;
+}
+
 void side_close(side *s)
 {
+    pair_reservoir_close(&s->sample);
     moments_array_free(s->groups, (size_t)s->n_groups);
     free(s->buckets);
     for (int b = 0; s->pairs && b < s->n_buckets; b++)
@@ -36,6 +42,8 @@ void side_close(side *s)
 void side_clear(side *s)
 {
     s->window = 0;
+    s->sample.count = 0;
+    s->sample.threshold = 1;
     for (int g = 0; g < s->n_groups; g++)
         moments_clear(s->groups[g]);
     for (int b = 0; b < s->n_buckets; b++) {
@@ -55,4 +63,21 @@ void side_count(side *s, int bucket, int32_t position, double x0)
     b->sum_x0 += x0;
     if (position > b->last_position)
         b->last_position = position;
+}
+
+uint64_t side_sample_seed(uint64_t seed, int64_t document, side_id id)
+{
+    enum { NO_BUCKET = -1 };
+    return pair_seed(seed, (int32_t)document, id.layer, id.kind, NO_BUCKET);
+}
+
+bool side_sample_wants(const side *s, uint64_t seed, int32_t position)
+{
+    return s->sample.capacity && pair_uniform(seed, (uint64_t)position) < s->sample.threshold;
+}
+
+void side_sample_add(side *s, uint64_t seed, int32_t position, float *row)
+{
+    row[s->d] = (float)position;
+    pair_reservoir_offer(&s->sample, pair_uniform(seed, (uint64_t)position), row);
 }

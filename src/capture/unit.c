@@ -28,16 +28,19 @@ static size_t floats_as_doubles(size_t floats)
     return (floats + 1) / 2;
 }
 
-static size_t pairs_size(const unit_info *info)
+/* A sample of at most `capacity` rows of `d` floats. */
+static size_t sample_size(size_t capacity, int d)
 {
-    return info->pairs ? 2 + info->pairs + floats_as_doubles(info->pairs * (size_t)info->d) : 0;
+    return capacity ? 2 + capacity + floats_as_doubles(capacity * (size_t)d) : 0;
 }
 
 /* Only keys have pairs. In bytes, without the checksum. */
 static size_t record_size(const unit_info *info, char kind)
 {
-    size_t bucket = sizeof(bucket_stat) / sizeof(double) + (kind == 'k' ? pairs_size(info) : 0);
-    return (1 + info->n_groups * moments_flat_size(info->d) + (size_t)info->n_buckets * bucket) *
+    size_t pairs = kind == 'k' ? sample_size(info->pairs, info->d) : 0;
+    size_t bucket = sizeof(bucket_stat) / sizeof(double) + pairs;
+    return (1 + info->n_groups * moments_flat_size(info->d) + (size_t)info->n_buckets * bucket +
+            sample_size(info->samples, info->d + 1)) *
            sizeof(double);
 }
 
@@ -62,10 +65,11 @@ static json_t *header_of(const unit_info *info)
                                                 (json_int_t)info->groups[i].documents,
                                                 (json_int_t)info->groups[i].tokens));
     json_t *header = json_pack(
-        "{s:s, s:[iii], s:i, s:I, s:I, s:i, s:I, s:o, s:o, s:o*, s:o*}", "model", info->model,
+        "{s:s, s:[iii], s:i, s:I, s:I, s:i, s:I, s:I, s:o, s:o, s:o*, s:o*}", "model", info->model,
         "shape", info->layers, info->q_heads, info->kv_heads, "dimension", info->d, "context",
         (json_int_t)info->context, "bucket_size", (json_int_t)info->bucket_size, "buckets",
-        info->n_buckets, "pairs", (json_int_t)info->pairs, "sides", sides, "groups", groups, "rope",
+        info->n_buckets, "pairs", (json_int_t)info->pairs, "samples", (json_int_t)info->samples,
+        "sides", sides, "groups", groups, "rope",
         info->rope ? numbers(info->rope, info->layers) : NULL, "provenance",
         info->provenance ? json_loads(info->provenance, JSON_REJECT_DUPLICATES, NULL) : NULL);
     return header;
@@ -139,24 +143,25 @@ qks_status unit_create(unit_writer **out, const char *path, const unit_info *inf
     return status;
 }
 
-static double *put_pairs(double *place, const unit_info *info, const pair_reservoir *r)
+/* NULL or without room: nothing was sampled. */
+static double *put_sample(double *place, size_t capacity, int d, const pair_reservoir *r)
 {
-    memset(place, 0, pairs_size(info) * sizeof *place);
-    place[0] = r ? r->threshold : 1;
-    place[1] = r ? (double)r->count : 0;
-    if (r && r->count) {
+    memset(place, 0, sample_size(capacity, d) * sizeof *place);
+    bool some = r && r->capacity;
+    place[0] = some ? r->threshold : 1;
+    place[1] = some ? (double)r->count : 0;
+    if (some && r->count) {
         memcpy(place + 2, r->priority, r->count * sizeof *place);
-        memcpy(place + 2 + info->pairs, r->difference,
-               r->count * (size_t)info->d * sizeof *r->difference);
+        memcpy(place + 2 + capacity, r->difference, r->count * (size_t)d * sizeof *r->difference);
     }
-    return place + pairs_size(info);
+    return place + sample_size(capacity, d);
 }
 
 qks_status unit_put(unit_writer *w, const side *s, qks_error *error)
 {
     const unit_info *info = w->info;
     if (w->put == info->n_sides || s->d != info->d || (size_t)s->n_groups != info->n_groups ||
-        s->n_buckets != info->n_buckets)
+        s->n_buckets != info->n_buckets || s->sample.count > info->samples)
         return qks_fail(error, QKS_INTERNAL, "a unit of other shape than its header was put");
     double *place = w->record;
     *place++ = (double)s->window;
@@ -168,7 +173,9 @@ qks_status unit_put(unit_writer *w, const side *s, qks_error *error)
     }
     char kind = info->sides[w->put].kind;
     for (int b = 0; kind == 'k' && info->pairs && b < s->n_buckets; b++)
-        place = put_pairs(place, info, s->pairs ? &s->pairs[b] : NULL);
+        place = put_sample(place, info->pairs, info->d, s->pairs ? &s->pairs[b] : NULL);
+    if (info->samples)
+        (void)put_sample(place, info->samples, info->d + 1, &s->sample);
     size_t bytes = record_size(info, kind);
     uint64_t sum = hash64(w->record, bytes);
     qks_status status = file_write(w->file, w->record, bytes, error);
@@ -279,7 +286,7 @@ static const char *take_sizes(unit *u, const json_t *header)
 {
     unit_info *info = &u->info;
     const json_t *shape = json_object_get(header, "shape");
-    int64_t d = 0, buckets = 0, pairs = 0;
+    int64_t d = 0, buckets = 0, pairs = 0, samples = 0;
     const char *model = json_string_value(json_object_get(header, "model"));
     if (!model || !(info->model = arena_string(&u->memory, model)))
         return "its header names no model";
@@ -290,12 +297,14 @@ static const char *take_sizes(unit *u, const json_t *header)
     if (!take(header, "dimension", 1, QKS_DIMENSION_MAX, &d) ||
         !take(header, "buckets", 0, BUCKETS_MAX, &buckets) ||
         !take(header, "pairs", 0, PAIRS_MAX, &pairs) ||
+        !take(header, "samples", 0, PAIRS_MAX, &samples) ||
         !take(header, "context", 0, INT64_MAX, &info->context) ||
         !take(header, "bucket_size", 0, INT64_MAX, &info->bucket_size))
         return "its header's sizes are missing or out of range";
     info->d = (int)d;
     info->n_buckets = (int)buckets;
     info->pairs = (size_t)pairs;
+    info->samples = (size_t)samples;
     return NULL;
 }
 
@@ -460,23 +469,23 @@ static qks_status no_sense(qks_error *error, const char *what)
     return qks_fail(error, QKS_INVALID, "its %s has no sense; recompute it", what);
 }
 
-static qks_status take_pairs(const unit *u, const double *place, pair_reservoir *into,
-                             qks_error *error)
+/* `rows`: what the sample is of, for a message. */
+static qks_status take_sample(const double *place, size_t capacity, pair_reservoir *into,
+                              const char *rows, qks_error *error)
 {
-    const unit_info *info = &u->info;
     double count = place[1];
-    if (!(place[0] > 0 && place[0] <= 1) || !(count >= 0 && count <= (double)info->pairs))
-        return no_sense(error, "sample of key pairs");
-    pair_reservoir from = {.d = info->d,
-                           .capacity = info->pairs,
+    if (!(place[0] > 0 && place[0] <= 1) || !(count >= 0 && count <= (double)capacity))
+        return no_sense(error, rows);
+    pair_reservoir from = {.d = into->d,
+                           .capacity = capacity,
                            .count = (size_t)count,
                            .threshold = place[0],
                            .priority = (double *)place + 2};
-    size_t floats = from.count * (size_t)info->d;
+    size_t floats = from.count * (size_t)into->d;
     from.difference = malloc(floats * sizeof(float) + 1);
     if (!from.difference)
-        return out_of_memory(error, "key pairs");
-    memcpy(from.difference, place + 2 + info->pairs, floats * sizeof(float));
+        return out_of_memory(error, rows);
+    memcpy(from.difference, place + 2 + capacity, floats * sizeof(float));
     bool finite = true;
     for (size_t i = 0; i < floats; i++)
         finite = finite && isfinite(from.difference[i]);
@@ -485,14 +494,14 @@ static qks_status take_pairs(const unit *u, const double *place, pair_reservoir 
     if (finite)
         pair_reservoir_join(into, &from);
     free(from.difference);
-    return finite ? QKS_OK : no_sense(error, "sample of key pairs");
+    return finite ? QKS_OK : no_sense(error, rows);
 }
 
 static qks_status take_record(const unit *u, char kind, const double *place, side *s,
                               const int *places, qks_error *error)
 {
     const unit_info *info = &u->info;
-    bool pairs = kind == 'k' && info->pairs && s->pairs;
+    size_t pairs = kind == 'k' ? info->pairs : 0;
     qks_status status = QKS_OK;
     double window = *place++;
     if (!(window >= 0 && window <= INT32_MAX))
@@ -515,9 +524,12 @@ static qks_status take_record(const unit *u, char kind, const double *place, sid
         into->last_position = fmax(into->last_position, from.last_position);
     }
     for (int b = 0; status == QKS_OK && pairs && b < info->n_buckets; b++) {
-        status = take_pairs(u, place, &s->pairs[b], error);
-        place += pairs_size(info);
+        if (s->pairs)
+            status = take_sample(place, pairs, &s->pairs[b], "sample of key pairs", error);
+        place += sample_size(pairs, info->d);
     }
+    if (status == QKS_OK && info->samples && s->sample.capacity)
+        status = take_sample(place, info->samples, &s->sample, "sample of vectors", error);
     return status;
 }
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { UNIT_VERSION = 1 };
+enum { UNIT_VERSION = 2 };
 
 typedef struct unit_group { /* a group of documents, the unit of the jackknife */
     int64_t id;
@@ -26,6 +26,7 @@ typedef struct unit_info {
     int64_t bucket_size;              /* 0 = not known */
     int n_buckets;
     size_t pairs;    /* key differences sampled per bucket of a key head */
+    size_t samples;  /* vectors sampled of each side */
     const int *rope; /* [layers] 1, 0, -1 = not known; NULL: none known */
     side_id *sides;  /* [n_sides] in the order of the records */
     size_t n_sides;
@@ -68,8 +69,8 @@ QKS_MUST_CHECK qks_status unit_check(const unit *u, qks_error *error);
 ptrdiff_t unit_find(const unit_info *info, side_id id);
 
 /* Read one record. `s` must be open with the unit's d and at least its n_buckets; group g of the
- * unit goes to s->groups[places[g]], its counts and pairs are added to what is there. Any
- * thread. */
+ * unit goes to s->groups[places[g]], its counts, pairs and, if the side
+ * has room for one, its sample are added to what is there. Any thread. */
 QKS_MUST_CHECK qks_status unit_read(const unit *u, size_t side_number, side *s, const int *places,
                                     qks_error *error);
 

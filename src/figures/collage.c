@@ -1,5 +1,5 @@
 /* collage.c: figure 6, queries and keys of a few heads on their first two components, shaded by
- * position. Drawn from table `collage`, which a capture of vectors writes. */
+ * position. Drawn from table `collage`, which run and analyze write. */
 #include "figures/figure.h"
 #include "figures/names.h"
 
@@ -163,7 +163,7 @@ static void draw_collage(const view *v, canvas *c)
 {
     shown s = shown_heads(v);
     if (s.count == 0) {
-        c->left_out = "there is no table collage; it comes with captured vectors";
+        c->left_out = "there is no table collage, or it is empty: no vectors were sampled";
         return;
     }
     size_t columns = s.count < 2 ? 1 : s.count <= 4 ? 2 : s.count <= 9 ? 3 : 4;

@@ -107,7 +107,8 @@ static qks_status analyze_inputs(task *t, const char *const *inputs, size_t coun
     }
     analyze_options how = {.threads = t->threads,
                            .components = t->options->components,
-                           .all_pairs = t->options->pairs == QKS_ALL_PAIRS};
+                           .all_pairs = t->options->pairs == QKS_ALL_PAIRS,
+                           .seed = (int64_t)t->options->seed};
     how.progress = t->options->progress
                        ? progress_start(t->options->progress, "analyze", heads, "heads")
                        : NULL;
@@ -233,6 +234,8 @@ static qks_status merge_source(const source *s, int threads, const char *out, pr
         status = source_side(s, 'q', &m.rooms[t][0], error);
         if (status == QKS_OK)
             status = source_side(s, 'k', &m.rooms[t][1], error);
+        for (int kind = 0; status == QKS_OK && kind < 2; kind++)
+            status = side_sample_open(&m.rooms[t][kind], source_info(s)->samples, error);
     }
     if (status == QKS_OK)
         status = unit_create(&writer, out, source_info(s), error);

@@ -75,7 +75,9 @@ static qks_status check_records(const unit *u, qks_error *error)
                                   u->info.pairs, error);
     if (status != QKS_OK)
         return status;
-    status = memory_zeroed(&places, u->info.n_groups, sizeof *places, error);
+    status = side_sample_open(&s, u->info.samples, error);
+    if (status == QKS_OK)
+        status = memory_zeroed(&places, u->info.n_groups, sizeof *places, error);
     for (size_t g = 0; status == QKS_OK && g < u->info.n_groups; g++)
         places[g] = (int)g;
     for (size_t i = 0; status == QKS_OK && i < u->info.n_sides; i++) {
@@ -116,6 +118,7 @@ static qks_status inspect_unit(const char *path, json_t *facts, qks_error *error
     fact_number(facts, "context", info->context);
     fact_number(facts, "buckets", info->n_buckets);
     fact_number(facts, "key pairs per bucket", (int64_t)info->pairs);
+    fact_number(facts, "vectors sampled per head", (int64_t)info->samples);
     if (info->provenance)
         json_object_set_new(facts, "provenance", json_loads(info->provenance, 0, NULL));
     unit_close(&u);

@@ -263,6 +263,8 @@ qks_status analyze_sources(results *r, source *const *sources, size_t count,
         r->models[i].order = (int64_t)i;
         r->count = i + 1;
     }
+    if (status == QKS_OK)
+        status = collage_of(r, sources, count, options->seed, error);
     if (status != QKS_OK)
         results_free(r);
     return status;
@@ -274,5 +276,6 @@ void results_free(results *r)
         arena_free(&r->arenas[i]);
     free(r->arenas);
     free(r->models);
+    free(r->collage.data);
     *r = (results){0};
 }

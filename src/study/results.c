@@ -236,7 +236,7 @@ static qks_status add_model(table_rows *t, const model_result *m, bool training,
     return status == QKS_OK ? array_push(&t->trajectory, whole, error) : status;
 }
 
-static qks_status write_rows(const table_rows *t, bool training, store *s, const char *folder,
+static qks_status write_rows(const results *r, const table_rows *t, store *s, const char *folder,
                              qks_error *error)
 {
     const struct {
@@ -247,9 +247,10 @@ static qks_status write_rows(const table_rows *t, bool training, store *s, const
         {&QK_TABLE, t->qk.data, t->qk.length},
         {&HEADS_TABLE, t->heads.data, t->heads.length},
         {&DEPTH_TABLE, t->depth.data, t->depth.length},
-        {training ? &TRAJECTORY_TABLE : &MODELS_TABLE, t->trajectory.data, t->trajectory.length},
+        {r->training ? &TRAJECTORY_TABLE : &MODELS_TABLE, t->trajectory.data, t->trajectory.length},
         {&PLASTICITY_TABLE, t->plasticity.data, t->plasticity.length},
         {&FINDINGS_TABLE, t->findings.data, t->findings.length},
+        {&COLLAGE_TABLE, r->collage.data, r->collage.length},
     };
     qks_status status = folder_make(folder, error);
     for (size_t i = 0; status == QKS_OK && i < sizeof tables / sizeof *tables; i++)
@@ -287,7 +288,7 @@ qks_status results_write(const results *r, store *s, const char *folder, qks_err
     table_rows t;
     qks_status status = results_rows(r, &t, error);
     if (status == QKS_OK)
-        status = write_rows(&t, r->training, s, folder, error);
+        status = write_rows(r, &t, s, folder, error);
     table_rows_free(&t);
     return status;
 }

@@ -19,6 +19,7 @@ typedef struct analyze_options {
     int threads;    /* 0: all cores */
     int components; /* 0: COMPONENTS_DEFAULT */
     bool all_pairs; /* plasticity from every key pair, not from a sample */
+    int64_t seed;   /* which heads the collage shows */
     progress *progress;
 } analyze_options;
 
@@ -28,12 +29,19 @@ typedef struct results {
     size_t count;
     bool training;                            /* checkpoints of one run, in order */
     size_t heads_without_keys, heads_flagged; /* for a warning, once */
+    ARRAY_OF(qks_collage_row) collage;        /* of a few heads of all models */
     arena *arenas;
     size_t n_arenas;
 } results;
 
 QKS_MUST_CHECK qks_status analyze_sources(results *r, source *const *sources, size_t count,
                                           const analyze_options *options, qks_error *error);
+
+/* Sampled vectors of COLLAGE_HEADS heads, drawn by seed from all that have queries and keys, on
+ * their first two components; into r->collage. Part of analyze_sources. */
+enum { COLLAGE_HEADS = 4 };
+QKS_MUST_CHECK qks_status collage_of(results *r, source *const *sources, size_t count, int64_t seed,
+                                     qks_error *error);
 
 /* From the rows of a qk table alone: what needs moments stays blank. `layers`: of every model,
  * where `study` (NULL: none) does not say. */
@@ -59,7 +67,7 @@ typedef struct table_rows {
 QKS_MUST_CHECK qks_status results_rows(const results *r, table_rows *t, qks_error *error);
 void table_rows_free(table_rows *t);
 
-/* qk, heads, depth, trajectory, plasticity, findings as CSV and Parquet in `folder`. */
+/* qk, heads, depth, trajectory, plasticity, findings, collage as CSV and Parquet in `folder`. */
 QKS_MUST_CHECK qks_status results_write(const results *r, store *s, const char *folder,
                                         qks_error *error);
 

@@ -130,7 +130,7 @@ static qks_status write_tables(const run *r, const char *folder, qks_error *erro
     study_row *rows = NULL;
     arena a = {0};
     source_options how = {0};
-    analyze_options analyze = {.threads = r->options->threads};
+    analyze_options analyze = {.threads = r->options->threads, .seed = r->study.capture.seed};
     qks_status status = finished_units(r, &paths, error);
     if (status == QKS_OK)
         status = store_open(&s, 1, error);

@@ -315,6 +315,9 @@ static qks_status put_documents(session *c, qks_error *error)
     if (!c->facts || !c->info.groups)
         return out_of_memory(error, "documents");
     c->info.n_groups = (size_t)d->n_groups;
+    c->info.samples = (SAMPLES_WHOLE + c->info.n_groups - 1) / c->info.n_groups;
+    if (c->info.samples < SAMPLES_UNIT_LEAST)
+        c->info.samples = SAMPLES_UNIT_LEAST;
     c->report = (qks_capture_report){.documents = d->counts.documents,
                                      .tokens = d->counts.tokens,
                                      .truncated = d->counts.truncated,
@@ -502,6 +505,7 @@ void session_key(const session *c, int group, char key[UNIT_KEY_SIZE])
     size_t first = 0, end = 0;
     const uint64_t numbers[] = {UNIT_VERSION,
                                 (uint64_t)c->info.pairs,
+                                (uint64_t)c->info.samples,
                                 (uint64_t)c->o->seed,
                                 (uint64_t)c->info.context,
                                 (uint64_t)c->info.bucket_size,

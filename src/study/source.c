@@ -161,11 +161,14 @@ static qks_status units_finish(source *s, const source_options *options, qks_err
                             "parts of one run",
                             first->file.path, s->units[i].file.path, model, difference);
         const unit_info *other = &s->units[i].info;
+        s->info.samples += other->samples;
         if (other->context > s->info.context)
             s->info.context = other->context;
         if (other->n_buckets > s->info.n_buckets) /* its documents are longer */
             s->info.n_buckets = other->n_buckets;
     }
+    if (s->info.samples > SAMPLES_WHOLE)
+        s->info.samples = SAMPLES_WHOLE;
     qks_status status = join_groups(s, error);
     return status == QKS_OK ? units_take_options(s, options, error) : status;
 }

@@ -14,6 +14,8 @@
 #include <stdint.h>
 
 enum { GROUPS_DEFAULT = 20, PAIRS_DEFAULT = 256 };
+/* Vectors of a side that a whole run shows; of a unit, of which there are many, fewer. */
+enum { SAMPLES_WHOLE = 512, SAMPLES_UNIT_LEAST = 24 };
 
 enum { GROUPS_PER_DOCUMENT = -1 };        /* as a number of groups */
 enum { PAIRS_NONE = -1, PAIRS_ALL = -2 }; /* as a number of pairs */
@@ -41,7 +43,8 @@ const unit_info *source_info(const source *s);
 /* Rows (vectors) of a side, as a measure of work. */
 int64_t source_rows(const source *s, size_t side_number);
 
-/* A side with room for this source's moments, counts and (for keys) pairs. */
+/* A side with room for this source's moments, counts and (for keys) pairs. A sample of vectors is
+ * loaded into a side that was given room for one (side_sample_open, info's `samples`). */
 QKS_MUST_CHECK qks_status source_side(const source *s, char kind, side *out, qks_error *error);
 
 /* Fill `into`, which source_side opened, with one side; what was in it is cleared. */

@@ -98,6 +98,7 @@ static qks_status take_groups(source *s, const source_options *options, qks_erro
 static qks_status take_sides(source *s, qks_error *error)
 {
     s->info.n_sides = s->data.n_heads;
+    s->info.samples = SAMPLES_WHOLE;
     s->info.sides = arena_alloc(&s->memory, s->data.n_heads, sizeof *s->info.sides);
     if (!s->info.sides)
         return out_of_memory(error, "heads");
@@ -258,6 +259,23 @@ static qks_status count_buckets(const load *l, const dataset_rows *rows, qks_err
     return QKS_OK;
 }
 
+static qks_status sample_rows(const load *l, const dataset_rows *rows, qks_error *error)
+{
+    size_t d = (size_t)rows->dimension;
+    float *row = NULL;
+    qks_status status = memory_zeroed(&row, d + 1, sizeof *row, error);
+    for (size_t i = 0; status == QKS_OK && i < rows->n; i++) {
+        uint64_t seed = side_sample_seed(l->source->seed, rows->document[i], *l->id);
+        if (!side_sample_wants(l->into, seed, rows->position[i]))
+            continue;
+        for (size_t j = 0; j < d; j++)
+            row[j] = rows->f32 ? rows->f32[i * d + j] : (float)rows->f64[i * d + j];
+        side_sample_add(l->into, seed, rows->position[i], row);
+    }
+    free(row);
+    return status;
+}
+
 static qks_status take_rows(void *context, const dataset_rows *rows, qks_error *error)
 {
     load *l = context;
@@ -276,6 +294,8 @@ static qks_status take_rows(void *context, const dataset_rows *rows, qks_error *
     }
     if (status == QKS_OK && l->into->n_buckets)
         status = count_buckets(l, rows, error);
+    if (status == QKS_OK && l->into->sample.capacity)
+        status = sample_rows(l, rows, error);
     if (status == QKS_OK && l->into->pairs)
         status = cell_add(&l->cell, rows, error);
     return status;

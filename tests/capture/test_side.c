@@ -62,6 +62,57 @@ static void test_clear(void **state)
     side_close(&s); /* closed is closed */
 }
 
+/* Samples of two halves, taken in any order, join to the sample of all; it is a fair one: the rows
+ * of smallest priority, whichever they are. */
+static void test_samples_join(void **state)
+{
+    (void)state;
+    enum { ROWS = 100, CAPACITY = 10 };
+    static const side_id id = {.layer = 3, .head = 1, .kind = 'q'};
+    qks_error error;
+    side whole = open_side(0), halves[2] = {open_side(0), open_side(0)};
+    assert_ok(side_sample_open(&whole, CAPACITY, &error), &error);
+    for (int half = 0; half < 2; half++)
+        assert_ok(side_sample_open(&halves[half], CAPACITY, &error), &error);
+    for (int i = 0; i < ROWS; i++) {
+        int32_t position = (int32_t)(i * 37 % ROWS);
+        uint64_t seed = side_sample_seed(5, position % 2, id);
+        side *sides[] = {&whole, &halves[position % 2]};
+        for (int s = 0; s < 2; s++) {
+            float row[D + 1] = {(float)position, 0.5F, -1};
+            if (side_sample_wants(sides[s], seed, position))
+                side_sample_add(sides[s], seed, position, row);
+        }
+    }
+    pair_reservoir_join(&halves[1].sample, &halves[0].sample);
+    const pair_reservoir *a = &whole.sample, *b = &halves[1].sample;
+    assert_int_equal(a->count, CAPACITY);
+    assert_true(b->count <= CAPACITY && b->count >= CAPACITY / 2 && b->threshold <= a->threshold);
+    assert_memory_equal(a->difference, b->difference, b->count * (D + 1) * sizeof *a->difference);
+    for (size_t i = 0; i < a->count; i++) { /* a vector's position stands behind it */
+        const float *row = a->difference + i * (D + 1);
+        assert_true(row[0] == row[D] && row[1] == 0.5F);
+    }
+    side_clear(&whole);
+    assert_true(whole.sample.count == 0 && whole.sample.threshold == 1);
+    side_close(&whole);
+    side_close(&halves[0]);
+    side_close(&halves[1]);
+}
+
+/* Documents count by the 32 bits that a dataset keeps of them; kinds and layers differ. */
+static void test_sample_seeds(void **state)
+{
+    (void)state;
+    const side_id q = {.layer = 3, .head = 1, .kind = 'q'}, other = {.layer = 3, .kind = 'q'},
+                  k = {.layer = 3, .head = 1, .kind = 'k'}, next = {.layer = 4, .kind = 'q'};
+    uint64_t seed = side_sample_seed(0, 7, q);
+    assert_true(side_sample_seed(0, 7 + ((int64_t)1 << 40), q) == seed);
+    assert_true(side_sample_seed(0, 7, other) == seed);
+    assert_true(side_sample_seed(0, 7, k) != seed && side_sample_seed(0, 7, next) != seed &&
+                side_sample_seed(0, 8, q) != seed && side_sample_seed(1, 7, q) != seed);
+}
+
 static void test_too_much_memory(void **state)
 {
     (void)state;
@@ -75,8 +126,8 @@ static void test_too_much_memory(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_counts),          cmocka_unit_test(test_clear),
+        cmocka_unit_test(test_samples_join),    cmocka_unit_test(test_sample_seeds),
         cmocka_unit_test(test_too_much_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

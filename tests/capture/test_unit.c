@@ -6,7 +6,7 @@
 
 #include <sys/stat.h>
 
-enum { D = 3, BUCKETS = 2, PAIRS = 4, PREAMBLE = 32 };
+enum { D = 3, BUCKETS = 2, PAIRS = 4, SAMPLES = 5, PREAMBLE = 32 };
 
 static side_id SIDES[] = {{0, 0, 'k'}, {0, 0, 'q'}, {0, 1, 'q'}, {1, 1, 'k'}, {1, 3, 'q'}};
 static unit_group GROUPS[] = {{-7, 1, 100}, {4, 2, 250}, {9, 1, 60}};
@@ -23,6 +23,7 @@ static unit_info info_of(unit_group *groups, size_t n_groups)
                        .bucket_size = 512,
                        .n_buckets = BUCKETS,
                        .pairs = PAIRS,
+                       .samples = SAMPLES,
                        .rope = ROPE,
                        .sides = SIDES,
                        .n_sides = COUNT_OF(SIDES),
@@ -43,6 +44,7 @@ static side open_side(const unit_info *info, char kind)
     assert_ok(side_open(&s, info->d, (int)info->n_groups, info->n_buckets,
                         kind == 'k' ? info->pairs : 0, &error),
               &error);
+    assert_ok(side_sample_open(&s, info->samples, &error), &error);
     return s;
 }
 
@@ -62,6 +64,9 @@ static void fill_side(const unit_info *info, size_t i, side *s)
             for (size_t j = 0; j < D; j++)
                 x[row * D + j] = (float)sin((double)(seed % 97) + (double)(row * D + j));
             side_count(s, t[row] / 512, t[row], x[row * D]);
+            float sampled[D + 1] = {x[row * D], x[row * D + 1], x[row * D + 2]};
+            if (info->samples && side_sample_wants(s, seed, t[row]))
+                side_sample_add(s, seed, t[row], sampled);
         }
         assert_ok(qks_moments_add_f32(s->groups[g], n, x, t, &error), &error);
         if (s->pairs)
@@ -83,6 +88,16 @@ static void write_unit(const char *path, const unit_info *info)
     assert_ok(unit_commit(w, &error), &error);
 }
 
+static void assert_same_sample(const pair_reservoir *p, const pair_reservoir *q)
+{
+    assert_int_equal(p->d, q->d);
+    assert_int_equal(p->count, q->count);
+    assert_true(p->threshold == q->threshold);
+    assert_memory_equal(p->priority, q->priority, p->count * sizeof *p->priority);
+    assert_memory_equal(p->difference, q->difference,
+                        p->count * (size_t)p->d * sizeof *p->difference);
+}
+
 static void assert_same_side(const side *a, const side *b)
 {
     double flat[2][32];
@@ -96,13 +111,10 @@ static void assert_same_side(const side *a, const side *b)
     }
     assert_memory_equal(a->buckets, b->buckets, (size_t)a->n_buckets * sizeof *a->buckets);
     assert_int_equal(!a->pairs, !b->pairs);
-    for (int i = 0; a->pairs && b->pairs && i < a->n_buckets; i++) {
-        const pair_reservoir *p = &a->pairs[i], *q = &b->pairs[i];
-        assert_int_equal(p->count, q->count);
-        assert_true(p->threshold == q->threshold);
-        assert_memory_equal(p->priority, q->priority, p->count * sizeof *p->priority);
-        assert_memory_equal(p->difference, q->difference, p->count * D * sizeof *p->difference);
-    }
+    for (int i = 0; a->pairs && b->pairs && i < a->n_buckets; i++)
+        assert_same_sample(&a->pairs[i], &b->pairs[i]);
+    assert_true(a->sample.count > 1 && a->sample.threshold < 1); /* of more: it was cut */
+    assert_same_sample(&a->sample, &b->sample);
 }
 
 /* ---- bytes of a file ---- */
@@ -181,7 +193,8 @@ static void test_round_trip(void **state)
     assert_string_equal(u.info.model, info.model);
     assert_string_equal(u.info.provenance, "{\"seed\":0,\"text\":\"abc\"}");
     assert_true(u.info.layers == 2 && u.info.q_heads == 4 && u.info.kv_heads == 2);
-    assert_true(u.info.d == D && u.info.n_buckets == BUCKETS && u.info.pairs == PAIRS);
+    assert_true(u.info.d == D && u.info.n_buckets == BUCKETS && u.info.pairs == PAIRS &&
+                u.info.samples == SAMPLES);
     assert_true(u.info.context == 1024 && u.info.bucket_size == 512);
     assert_memory_equal(u.info.rope, ROPE, sizeof ROPE);
     assert_int_equal(u.info.n_groups, COUNT_OF(GROUPS));
@@ -209,7 +222,7 @@ static void test_optional_facts_left_out(void **state)
     info.rope = NULL;
     info.provenance = NULL;
     info.n_buckets = 0;
-    info.pairs = 0;
+    info.pairs = info.samples = 0;
     qks_error error;
     unit_writer *w = NULL;
     assert_ok(unit_create(&w, path, &info, &error), &error);
@@ -296,6 +309,7 @@ static void test_parts_make_the_whole(void **state)
                 if (part.pairs)
                     pair_reservoir_join(&expected.pairs[b], &part.pairs[b]);
             }
+            pair_reservoir_join(&expected.sample, &part.sample);
             expected.window = part.window;
             side_close(&part);
             unit_close(&u);
@@ -414,7 +428,7 @@ static void test_other_files(void **state)
         const char *part;
     } cases[] = {
         {0, "PK\3\4", QKS_INVALID, "does not begin as a unit file"},
-        {8, "\2", QKS_UNSUPPORTED, "format version 2, this qkscope reads 1"},
+        {8, "\1", QKS_UNSUPPORTED, "format version 1, this qkscope reads 2"},
         {12, "\1\2\3\4", QKS_INVALID, "another byte order"},
         {23, "\x7f", QKS_INVALID, "longer than the file"},
         {16, "\xff\xff\xff\xff", QKS_INVALID, "longer than the file"},
@@ -525,9 +539,11 @@ static void test_absurd_headers(void **state)
 
 static void test_absurd_records(void **state)
 {
-    /* of the first record, keys of layer 0, head 0, in doubles: window, groups, buckets, pairs */
+    /* of the first record, keys of layer 0, head 0, in doubles: window, groups, buckets, pairs,
+     * sample */
     const size_t groups = 1, buckets = groups + 3 * moments_flat_size(D);
     const size_t pairs = buckets + BUCKETS * sizeof(bucket_stat) / sizeof(double);
+    const size_t sample = pairs + BUCKETS * (2 + PAIRS + (size_t)PAIRS * D / 2);
     const struct {
         size_t at;
         double value;
@@ -549,6 +565,10 @@ static void test_absurd_records(void **state)
         {pairs + 2, NAN, "sample of key pairs has no sense"},
         {pairs + 2, 1, "sample of key pairs has no sense"},
         {pairs + 2 + PAIRS, NAN, "sample of key pairs has no sense"},
+        {sample, 0, "sample of vectors has no sense"},
+        {sample + 1, SAMPLES + 1, "sample of vectors has no sense"},
+        {sample + 2, 1, "sample of vectors has no sense"},
+        {sample + 2 + SAMPLES, NAN, "sample of vectors has no sense"},
     };
     const char *path = path_of(*state, "a.unit");
     unit_info info = whole_info();
@@ -557,7 +577,7 @@ static void test_absurd_records(void **state)
     uint64_t length = 0;
     memcpy(&length, b.data + 16, sizeof length);
     char *record = b.data + PREAMBLE + length;
-    size_t size = (pairs + BUCKETS * (2 + PAIRS + (size_t)PAIRS * D / 2)) * sizeof(double);
+    size_t size = (sample + 2 + SAMPLES + (size_t)SAMPLES * (D + 1) / 2) * sizeof(double);
     uint64_t sum = 0;
     memcpy(&sum, record + size, sizeof sum);
     assert_true(sum == hash64(record, size)); /* the layout above is the file's */

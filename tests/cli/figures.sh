@@ -67,7 +67,8 @@ expect 0 "$QKSCOPE" figures tables --out figures --only explained_variance --for
 [ -e figures/05-explained_variance/mine.gp ] || fail "the user's file is gone"
 [ -z "$(find figures -name '.*' -mindepth 1)" ] || fail "temporary folders stay behind"
 
-# --- a collage
+# --- a collage from a table made elsewhere
+rm tables/collage.*
 sql tables "COPY (SELECT model, layer, head, side, position, position / 100.0 AS pc0, sin(position) AS pc1
     FROM (SELECT DISTINCT model, layer, head FROM qk ORDER BY ALL LIMIT 4),
          (SELECT unnest(['q', 'k']) AS side), range(50) AS p(position))

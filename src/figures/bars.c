@@ -55,10 +55,11 @@ static void draw_roles(const view *v, canvas *c)
     low = low < 0 ? low - 0.08 : 0;
     high += 0.08;
     text_addf(&c->script,
-              "set yrange [%g:%g]\nset ytics 0.2\n"
+              "unset grid\nset yrange [%g:%g]\nset ytics %g\nset format y '%%.%df'\n"
               "set xzeroaxis lt 1 lw 0.8 lc rgb '#9ca3af'\n"
               "off(y) = y + (y < 0 ? -%.4f : %.4f) # a number stands just off its bar's end\n",
-              low, high, 9 * (high - low) / PLOT_HEIGHT, 9 * (high - low) / PLOT_HEIGHT);
+              low, high, high - low > 0.5 ? 0.2 : 0.05, high - low > 0.5 ? 1 : 2,
+              9 * (high - low) / PLOT_HEIGHT, 9 * (high - low) / PLOT_HEIGHT);
     text_addf(&c->script,
               "# columns of data.csv: 1 pc, 2 mean r_q, 3 mean r_k\n"
               "plot 'data.csv' using ($1-0.2):2:(0.38) with boxes fc rgb '#%06x', \\\n"
@@ -135,7 +136,7 @@ static void draw_variance(const view *v, canvas *c)
     lay_out(v, c, "Variance explained by each component", 0);
     canvas_ylabel(c, "mean explained variance", 56);
     text_addf(&c->script,
-              "set yrange [0:%g]\nset format y '%%.0f%%%%'\n"
+              "unset grid\nset yrange [0:%g]\nset format y '%%.0f%%%%'\n"
               "# columns of data.csv: 1 pc, 4 mean explained variance\n"
               "plot 'data.csv' using 1:(100*$4):(0.7) with boxes fc rgb '#%06x', \\\n"
               "     '' using 1:(100*$4):(sprintf('%%.1f%%%%', 100*$4)) with labels font ',%d' "

@@ -106,12 +106,20 @@ static void put_data(const view *v, canvas *c, shown *s)
     }
 }
 
+/* With a true minus, as the axes have. */
+static const char *drawn_number(canvas *c, double value)
+{
+    double shown = fabs(value) < 0.005 ? 0 : value;
+    return canvas_format(c, "%s%.2f", shown < 0 ? "−" : "", fabs(shown));
+}
+
 static const char *pc_words(canvas *c, const qks_qk_row *row, int number)
 {
     if (!row)
         return canvas_format(c, "PC%d: not in table qk", number);
-    return canvas_format(c, "PC%d: %.1f%% of variance, r_q %.2f, r_k %.2f", number,
-                         100 * row->explained_variance, row->r_q, row->r_k);
+    return canvas_format(c, "PC%d: %.1f%% of variance, r_q %s, r_k %s", number,
+                         100 * row->explained_variance, drawn_number(c, row->r_q),
+                         drawn_number(c, row->r_k));
 }
 
 static void put_panel(canvas *c, const shown_head *head, size_t number, size_t columns)
@@ -135,10 +143,13 @@ static void put_panel(canvas *c, const shown_head *head, size_t number, size_t c
         canvas_text(c, left + 8, top - 34 + 17.0 * pc, TEXT_LEFT, 8.5, COLOUR_INK,
                     pc_words(c, head->pcs[pc], pc));
     text_addf(&c->script,
-              "set autoscale\n"
+              "set autoscale\nset offsets graph 0.03, graph 0.03, graph 0.03, graph 0.03\n"
               "plot 'data.csv' every ::%zu::%zu using 1:2:($3 + 0x70000000) with points pt 7 ps "
               "%g*dot lw 0.01 lc rgb variable\n",
-              head->line, head->line + head->rows - 1, head->rows > 4000 ? 0.25 : 0.4);
+              head->line, head->line + head->rows - 1,
+              head->rows > 4000   ? 0.25
+              : head->rows > 1500 ? 0.4
+                                  : 0.55);
     panels_next(c);
 }
 
@@ -149,7 +160,7 @@ static void put_bar(canvas *c, const shown *s, const char *map, const char *labe
     canvas_area(c, left, top, left + 16, top + BAR_HEIGHT);
     canvas_text(c, left, top - 14, TEXT_LEFT, TYPE_SMALL, COLOUR_INK, label);
     text_addf(&c->script,
-              "unset xtics; unset ytics; unset grid\n"
+              "unset xtics; unset ytics; unset grid; unset offsets\n"
               "set border 0\nset xrange [0:1]; set yrange [0:64]\n"
               "set y2range [0:%lld]; set y2tics autofreq scale 0.3 offset -0.5,0 font ',8'\n"
               "set samples 64\n"
@@ -172,9 +183,9 @@ static void draw_collage(const view *v, canvas *c)
     double bottom = TITLE_ROOM - 8 + (double)rows * (PANEL + PANEL_TITLE + GAP_Y) - GAP_Y;
     put_data(v, c, &s);
     static const char title[] = "Queries and keys on the first two components";
-    const char *subtitle = canvas_format(
-        c, "%zu head%s drawn by lot; pale: first positions, dark: last", s.count,
-        s.count == 1 ? "" : "s");
+    const char *subtitle = canvas_format(c,
+                                         "%zu head%s drawn by lot; shade: position in the document",
+                                         s.count, s.count == 1 ? "" : "s");
     canvas_size(c, fmax(right + 110, LEFT + title_width(title, subtitle)), bottom + 56);
     c->left = LEFT;
     canvas_title(c, title, subtitle);

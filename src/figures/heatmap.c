@@ -11,7 +11,7 @@ enum {
     CELL_WIDTH = 62,
     BAR_WIDTH = 16,
     BAR_LEAST = 120,
-    BAR_MOST = 360,
+    BAR_MOST = 600,
     MOST_TALL = 12,
     MOST_MEDIUM = 24
 };
@@ -80,7 +80,7 @@ static void lay_out(const heatmap *h, canvas *c, const char *note)
     double text_end = left +
                       fmax(title_width(h->title, h->subtitle), type_width(note, TYPE_SMALL) + 12);
     double height = fmax(bottom + 52 + (*note ? NOTE_ROOM : 0), TITLE_ROOM + BAR_LEAST + 20);
-    canvas_size(c, fmax(right + 104, text_end), height);
+    canvas_size(c, fmax(right + 112, text_end), height);
     canvas_area(c, left, TITLE_ROOM, right, bottom);
 }
 
@@ -114,9 +114,9 @@ static void put_colours(const heatmap *h, canvas *c)
               "set cbrange [%g:%g]\n"
               "set colorbox user origin screen %.5f, screen %.5f size screen %.5f, screen %.5f "
               "noborder\n"
-              "set cbtics scale 0.3 offset -0.5,0\n",
+              "set cbtics scale 0.3 offset -0.5,0\nset format cb '%s'\n",
               h->low, h->high, screen_x(c, c->right + 20), screen_y(c, c->top + bar_height(c)),
-              BAR_WIDTH / c->width, bar_height(c) / c->height);
+              BAR_WIDTH / c->width, bar_height(c) / c->height, h->high < 1 ? "%.2f" : "%.1f");
     text_addf(s,
               "shade(x) = (x - %g) / %g\n"
               "ink(x) = shade(x) < %.4f || shade(x) > %.4f ? 0xffffff : 0x000000\n",
@@ -158,7 +158,7 @@ void heatmap_draw(const heatmap *h, canvas *c)
     if (*note)
         canvas_note(c, note);
     canvas_xlabel(c, "depth (layer / last layer), left edge of the bin");
-    canvas_bar_label(c, h->bar, 86, bar_height(c));
+    canvas_bar_label(c, h->bar, 95, bar_height(c));
     canvas_shown(c, h->plus);
     put_axes(h, c);
     put_colours(h, c);

@@ -66,10 +66,9 @@ static void put_panel(const view *v, canvas *c, size_t number, size_t columns, s
     double top = TITLE_ROOM - 8 + (double)row * (PANEL + PANEL_TITLE + GAP) + PANEL_TITLE;
     const char *phase = v->groups[m->group].label;
     canvas_area(c, left, top, left + PANEL, top + PANEL);
-    double small = fmin(TYPE_SMALL, TYPE_SMALL * PANEL /
-                                        (type_width(m->label, TYPE_SMALL) +
-                                         type_width(phase ? phase : "", TYPE_SMALL) + 20));
-    canvas_text(c, left, top - 29, TEXT_LEFT, small + 0.5, COLOUR_INK, m->label);
+    double both = type_width(m->label, TYPE_SMALL) + type_width(phase ? phase : "", TYPE_SMALL);
+    double small = fmin(TYPE_SMALL, TYPE_SMALL * (PANEL - 20) / both);
+    canvas_text(c, left, top - 29, TEXT_LEFT, small, COLOUR_INK, m->label);
     if (phase)
         canvas_text(c, left + PANEL, top - 29, TEXT_RIGHT, small, COLOUR_QUIET, phase);
     canvas_text(c, left, top - 12, TEXT_LEFT, 8, COLOUR_QUIET,

@@ -225,7 +225,7 @@ static void put_sign_panels(const view *v, canvas *c, double top, size_t panels)
         double at = top + (double)drawn * (PANEL_HEIGHT + PANEL_TITLE);
         canvas_area(c, left, at, right, at + PANEL_HEIGHT);
         canvas_text(
-            c, LEFT, at - 12, TEXT_LEFT, TYPE_SMALL, COLOUR_INK,
+            c, left, at - 12, TEXT_LEFT, TYPE_SMALL, COLOUR_INK,
             canvas_format(c, "%s (%s heads)", KINDS[k].title, count_words(c->memory, heads)));
         slots_tics(c, v);
         if (++drawn < panels)
@@ -240,7 +240,7 @@ static void put_sign_panels(const view *v, canvas *c, double top, size_t panels)
 
 static void draw_signs(const view *v, canvas *c)
 {
-    static const legend_item items[] = {{"r_k < -0.3", 0x0d9488, 0, false},
+    static const legend_item items[] = {{"r_k < −0.3", 0x0d9488, 0, false},
                                         {"between", 0xd1d5db, 0, false},
                                         {"r_k > 0.3", COLOUR_K, 0, false}};
     size_t panels = 0;

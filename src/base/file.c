@@ -62,7 +62,7 @@ static bool sync_descriptor(int descriptor)
     return true;
 }
 
-static qks_status sync_folder_of(const char *path, qks_error *error)
+qks_status file_sync_folder(const char *path, qks_error *error)
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -86,7 +86,7 @@ static qks_status rename_into_place(const char *temporary, const char *path, qks
 {
     if (rename(temporary, path) != 0)
         return io_failed(error, "rename into place", path);
-    return sync_folder_of(path, error);
+    return file_sync_folder(path, error);
 }
 
 qks_status file_place(const char *temporary, const char *path, qks_error *error)
@@ -218,7 +218,7 @@ qks_status file_put(const char *path, const void *bytes, size_t length, qks_erro
 static qks_status make_one_folder(const char *path, qks_error *error)
 {
     if (mkdir(path, 0777) == 0)
-        return sync_folder_of(path, error);
+        return file_sync_folder(path, error);
     int reason = errno; /* is_folder() may change it */
     if (reason == EEXIST || is_folder(path))
         return QKS_OK;

@@ -30,6 +30,8 @@ QKS_MUST_CHECK qks_status file_temporary(arena *a, const char *path, const char 
                                          qks_error *error);
 QKS_MUST_CHECK qks_status file_place(const char *temporary, const char *path, qks_error *error);
 void file_remove(const char *path); /* no complaint if it is not there */
+/* Sync the folder that `path` is in, so that its new name lasts. */
+QKS_MUST_CHECK qks_status file_sync_folder(const char *path, qks_error *error);
 
 /* A whole small file from memory. */
 QKS_MUST_CHECK qks_status file_put(const char *path, const void *bytes, size_t length,

@@ -2,6 +2,7 @@
 #include "qkscope/run.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "qkscope/figures.h"
 #include "qkscope/report.h"
 #include "study/manifest.h"
@@ -9,12 +10,9 @@
 #include "study/results.h"
 #include "study/schedule.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 typedef struct run {
     study study;
@@ -26,30 +24,6 @@ typedef struct run {
 } run;
 
 /* ---- the run's directory ---- */
-
-/* One run at a time: the lock goes with the process, however it ends. */
-static qks_status lock_folder(run *r, qks_error *error)
-{
-    qks_status status = folder_make(r->plan.out, error);
-    const char *path = arena_format(&r->memory, "%s/.lock", r->plan.out);
-    if (status != QKS_OK || !path)
-        return status != QKS_OK ? status : out_of_memory(error, "lock");
-    r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (r->lock < 0)
-        return qks_fail(error, QKS_IO, "cannot open '%s': %s", path, strerror(errno));
-    char holder[128] = "";
-    if (flock(r->lock, LOCK_EX | LOCK_NB) != 0) {
-        ssize_t n = pread(r->lock, holder, sizeof holder - 1, 0);
-        return qks_fail(error, QKS_IO, "another run works on '%s': %.*s", r->plan.out,
-                        n > 0 ? (int)n : 7, n > 0 ? holder : "unknown");
-    }
-    char host[64] = "?";
-    (void)gethostname(host, sizeof host - 1);
-    int length = snprintf(holder, sizeof holder, "process %ld on %s", (long)getpid(), host);
-    if (ftruncate(r->lock, 0) != 0 || pwrite(r->lock, holder, (size_t)length, 0) != length)
-        return qks_fail(error, QKS_IO, "cannot write '%s': %s", path, strerror(errno));
-    return QKS_OK;
-}
 
 /* What a killed run was writing. Whoever holds the lock is the only writer. */
 static void remove_parts(const char *folder, int depth)
@@ -85,8 +59,7 @@ static qks_status save_resolved(run *r, qks_error *error)
 static void run_close(run *r)
 {
     plan_close(&r->plan);
-    if (r->lock > 0)
-        (void)close(r->lock);
+    folder_unlock(r->lock);
     study_close(&r->study);
     arena_free(&r->memory);
 }
@@ -249,7 +222,7 @@ static qks_status finish(run *r, qks_run_report *report, qks_error *error)
 
 static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
 {
-    qks_status status = lock_folder(r, error);
+    qks_status status = folder_lock(r->plan.out, &r->lock, error);
     if (status == QKS_OK) {
         remove_parts(r->plan.out, 2); /* units/<slug> */
         status = save_resolved(r, error);
@@ -285,7 +258,7 @@ static qks_status serve(run *r, const char *study_path, qks_error *error)
 qks_status qks_run(const char *study_path, const qks_run_options *options, qks_run_report *report,
                    qks_error *error)
 {
-    run r = {.options = options};
+    run r = {.options = options, .lock = -1};
     qks_run_report unused = {0};
     report = report ? report : &unused;
     *report = (qks_run_report){0};

@@ -81,3 +81,32 @@ expect 1 "$QKSCOPE" capture no/such-model --text ids.jsonl --out x
 says "hf download no/such-model"
 expect 2 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --backend abacus --out x
 says "there is no backend 'abacus' here"
+
+# units are there all together or not at all: a capture that fails in its second group leaves what
+# was there, and a capture that replaces one of more groups leaves none of those
+four() { # out groups more...
+    "$QKSCOPE" capture "$tests/data/models/llama-gqa" --text four.jsonl --groups "$2" --out "$1" "${@:3}"
+}
+printf '{"input_ids": [%s]}\n' 1,2,3 4,5,6 7,8,9 10,11,12 >four.jsonl
+expect 0 four whole 4
+equal "$(find whole/units -type f | grep -c .)" 4
+cp -r whole/units before
+printf '{"input_ids": [%s]}\n' 1,2,3 4,5,6 7,8,9 10,11,9999 >four.jsonl
+expect 1 four whole 4
+same whole/units before
+expect 1 four fresh 4
+equal "$(ls -A fresh)" .lock
+printf '{"input_ids": [%s]}\n' 1,2,3 4,5,6 >four.jsonl
+mkdir whole/.units.1-0-1.part # of a capture that was killed
+expect 0 four whole 2
+equal "$(ls whole/units)" $'group-0000.unit\ngroup-0001.unit'
+equal "$(ls -A whole)" $'.lock\nunits'
+touch whole/units/notes.txt
+expect 1 four whole 2
+says "'notes.txt', which is no unit file"
+# one at a time
+exec {lock}>>whole/.lock
+flock $lock
+expect 1 four whole 2
+says "another run works on 'whole'"
+exec {lock}>&-

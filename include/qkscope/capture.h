@@ -38,6 +38,8 @@ typedef struct qks_capture_options {
     int64_t seed;
     const char *layers;       /* "0,3,8-11"; NULL: all */
     bool full_attention_only; /* draw from layers without a sliding window */
+    const qks_head *chosen;   /* [n_chosen] these query heads, in place of a draw */
+    size_t n_chosen;          /* 0: as `heads`, `layers` and `full_attention_only` say */
     /* which positions */
     qks_sampler sampler; /* 0: every position */
     int32_t bucket;      /* positions per bucket; 0: max_length / 16 */

@@ -102,7 +102,31 @@ static qks_status put_sides(session *c, qks_head *heads, size_t count, qks_error
     return QKS_OK;
 }
 
-static qks_status choose_heads(session *c, qks_error *error)
+/* The heads that were named; each counts once. */
+static qks_status take_chosen(session *c, qks_error *error)
+{
+    const architecture *a = &c->a;
+    const qks_head *chosen = c->o->chosen;
+    qks_head *heads = arena_alloc(&c->memory, c->o->n_chosen, sizeof *heads);
+    if (!heads)
+        return out_of_memory(error, "heads");
+    size_t count = 0;
+    for (size_t i = 0; i < c->o->n_chosen; i++) {
+        if (chosen[i].layer < 0 || chosen[i].layer >= a->n_layers || chosen[i].head < 0 ||
+            chosen[i].head >= a->q_heads)
+            return qks_fail(error, QKS_USAGE,
+                            "there is no head %d in layer %d; the model has %d layers of %d heads",
+                            chosen[i].head, chosen[i].layer, a->n_layers, a->q_heads);
+        heads[i] = chosen[i];
+    }
+    qks_sort_heads(heads, c->o->n_chosen);
+    for (size_t i = 0; i < c->o->n_chosen; i++)
+        if (i == 0 || heads[i].layer != heads[i - 1].layer || heads[i].head != heads[i - 1].head)
+            heads[count++] = heads[i];
+    return put_sides(c, heads, count, error);
+}
+
+static qks_status draw_heads(session *c, qks_error *error)
 {
     const architecture *a = &c->a;
     bool *eligible = arena_alloc(&c->memory, (size_t)a->n_layers, sizeof *eligible);
@@ -205,7 +229,7 @@ static qks_status put_info(session *c, const char *model, qks_error *error)
                         info->n_buckets, BUCKETS_MAX);
     qks_status status = put_layers(c, error);
     if (status == QKS_OK)
-        status = choose_heads(c, error);
+        status = c->o->n_chosen ? take_chosen(c, error) : draw_heads(c, error);
     return status;
 }
 

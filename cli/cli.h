@@ -70,7 +70,7 @@ QKS_MUST_CHECK qks_status argument_choice(const cli_arguments *a, const char *op
 
 void print_help(const cli_verb *verb); /* NULL: of the program */
 
-extern const cli_verb VERB_RUN, VERB_CHECK, VERB_CAPTURE, VERB_WORKER;
+extern const cli_verb VERB_INIT, VERB_RUN, VERB_CHECK, VERB_CAPTURE, VERB_WORKER;
 extern const cli_verb VERB_ANALYZE, VERB_MERGE, VERB_INSPECT, VERB_SQL, VERB_VERSION, VERB_HELP;
 extern const cli_verb VERB_REPORT, VERB_COMPARE;
 extern const cli_verb VERB_FIGURES;

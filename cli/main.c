@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-const cli_verb *const VERBS[] = {&VERB_RUN,     &VERB_CHECK,   &VERB_CAPTURE, &VERB_TOKENIZE,
-                                 &VERB_WORKER,  &VERB_ANALYZE, &VERB_MERGE,   &VERB_FIGURES,
-                                 &VERB_INSPECT, &VERB_SQL,     &VERB_REPORT,  &VERB_COMPARE,
-                                 &VERB_VERSION, &VERB_HELP,    NULL};
+const cli_verb *const VERBS[] = {&VERB_INIT,     &VERB_CHECK,   &VERB_RUN,     &VERB_CAPTURE,
+                                 &VERB_TOKENIZE, &VERB_ANALYZE, &VERB_MERGE,   &VERB_FIGURES,
+                                 &VERB_REPORT,   &VERB_COMPARE, &VERB_INSPECT, &VERB_SQL,
+                                 &VERB_VERSION,  &VERB_HELP,    &VERB_WORKER,  NULL};
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_PARTIAL = 3, EXIT_INTERRUPTED = 130 };
 

@@ -12,6 +12,7 @@
 #include "qkscope/moments.h"  /* vectors of your own: streaming moments */
 #include "qkscope/head.h"     /* and the numbers of a head from them */
 #include "qkscope/run.h"      /* whole studies */
+#include "qkscope/init.h"     /* a study file to begin with */
 #include "qkscope/figures.h"  /* figures from tables */
 #include "qkscope/report.h"   /* a page to explore a study */
 #include "qkscope/compare.h"  /* a run against published numbers */

@@ -180,7 +180,7 @@ void print_help(const cli_verb *verb)
             print_option(o->name, o->value, o->help);
         return;
     }
-    printf("qkscope shows where the attention heads of language models keep position.\n\n"
+    printf("qkscope: " PROGRAM_SUMMARY "\n\n"
            "usage: qkscope VERB [arguments]\n\n");
     for (const cli_verb *const *v = VERBS; *v; v++)
         if (!(*v)->hidden)

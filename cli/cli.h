@@ -39,6 +39,10 @@ typedef struct cli_arguments {
 } cli_arguments;
 
 extern const cli_verb *const VERBS[]; /* ends with NULL */
+#define PROGRAM_SUMMARY "where the attention heads of language models keep position"
+
+/* The verb of that name, or NULL and the nearest in the message. */
+const cli_verb *find_verb(const char *name, qks_error *error);
 
 /* Split argv (after the verb). `operands` must have room for argc. */
 QKS_MUST_CHECK qks_status arguments_read(cli_arguments *a, const cli_verb *verb, int argc,
@@ -74,6 +78,6 @@ extern const cli_verb VERB_INIT, VERB_RUN, VERB_CHECK, VERB_CAPTURE, VERB_WORKER
 extern const cli_verb VERB_ANALYZE, VERB_MERGE, VERB_INSPECT, VERB_SQL, VERB_VERSION, VERB_HELP;
 extern const cli_verb VERB_REPORT, VERB_COMPARE;
 extern const cli_verb VERB_FIGURES;
-extern const cli_verb VERB_TOKENIZE;
+extern const cli_verb VERB_TOKENIZE, VERB_PAGES;
 
 #endif

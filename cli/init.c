@@ -12,7 +12,7 @@ static const cli_option OPTIONS[] = {
     {"--column", "NAME", "the corpus' text column (default: text)"},
     {"--id", "NAME", "its id column (default: id, else the row number)"},
     {"--tokenizer", "PATH|none", "for checkpoints without one (default: as found)"},
-    {"--kind", "NAME", "training or models (default: by names and shapes)"},
+    {"--kind", "training|models", "default: by names and shapes"},
     {NULL, NULL, NULL},
 };
 

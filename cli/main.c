@@ -10,10 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-const cli_verb *const VERBS[] = {&VERB_INIT,     &VERB_CHECK,   &VERB_RUN,     &VERB_CAPTURE,
-                                 &VERB_TOKENIZE, &VERB_ANALYZE, &VERB_MERGE,   &VERB_FIGURES,
-                                 &VERB_REPORT,   &VERB_COMPARE, &VERB_INSPECT, &VERB_SQL,
-                                 &VERB_VERSION,  &VERB_HELP,    &VERB_WORKER,  NULL};
+const cli_verb *const VERBS[] = {
+    &VERB_INIT,    &VERB_CHECK, &VERB_RUN,     &VERB_CAPTURE, &VERB_TOKENIZE,
+    &VERB_ANALYZE, &VERB_MERGE, &VERB_FIGURES, &VERB_REPORT,  &VERB_COMPARE,
+    &VERB_INSPECT, &VERB_SQL,   &VERB_VERSION, &VERB_HELP,    &VERB_WORKER,
+    &VERB_PAGES,   NULL};
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_PARTIAL = 3, EXIT_INTERRUPTED = 130 };
 
@@ -33,13 +34,14 @@ static int exit_code(qks_status status)
     }
 }
 
-static const cli_verb *find_verb(const char *name, qks_error *error)
+const cli_verb *find_verb(const char *name, qks_error *error)
 {
     const char *names[sizeof VERBS / sizeof *VERBS] = {0};
-    for (size_t i = 0; VERBS[i]; i++) {
-        names[i] = VERBS[i]->name;
-        if (strcmp(names[i], name) == 0)
+    for (size_t i = 0, listed = 0; VERBS[i]; i++) {
+        if (strcmp(VERBS[i]->name, name) == 0)
             return VERBS[i];
+        if (!VERBS[i]->hidden)
+            names[listed++] = VERBS[i]->name;
     }
     const char *near = qks_nearest(name, names);
     if (near)

@@ -4,7 +4,6 @@
 #include "qkscope/version.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const cli_option OPTIONS[] = {
     {"--json", NULL, "as JSON"},
@@ -43,12 +42,11 @@ static qks_status run_help(const cli_arguments *a, qks_error *error)
         print_help(NULL);
         return QKS_OK;
     }
-    for (const cli_verb *const *v = VERBS; *v; v++)
-        if (strcmp((*v)->name, a->operands[0]) == 0) {
-            print_help(*v);
-            return QKS_OK;
-        }
-    return qks_fail(error, QKS_USAGE, "'%s' is no verb; 'qkscope help' lists them", a->operands[0]);
+    const cli_verb *verb = find_verb(a->operands[0], error);
+    if (!verb)
+        return QKS_USAGE;
+    print_help(verb);
+    return QKS_OK;
 }
 
 const cli_verb VERB_VERSION = {

@@ -2,6 +2,7 @@
 #include "study/study.h"
 
 #include "base/file.h"
+#include "qkscope/names.h"
 #include "study/source.h"
 #include "study/study_yaml.h"
 
@@ -206,6 +207,16 @@ static bool has_model(const study *s, const char *label)
     return false;
 }
 
+static const char *nearest_label(study *s, const char *label)
+{
+    const char **labels = arena_alloc(&s->memory, s->n_models + 1, sizeof *labels);
+    size_t count = 0;
+    for (size_t i = 0; labels && i < s->n_models; i++)
+        if (s->models[i].label)
+            labels[count++] = s->models[i].label;
+    return labels ? qks_nearest(label, labels) : NULL;
+}
+
 static void check_portraits(reader *r)
 {
     const yaml_node_t *list = value_of(r, r->root, "portraits");
@@ -218,8 +229,11 @@ static void check_portraits(reader *r)
     }
     for (size_t i = 0; i < count && r->s->n_models; i++) {
         const char *label = scalar(item_of(r, list, i));
-        if (label && !has_model(r->s, label))
-            fault(r, item_of(r, list, i), "portraits: no model is called '%.60s'", label);
+        if (!label || has_model(r->s, label))
+            continue;
+        const char *near = nearest_label(r->s, label);
+        fault(r, item_of(r, list, i), "portraits: no model is called '%.60s'%s%.60s%s", label,
+              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     }
 }
 

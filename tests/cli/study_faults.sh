@@ -74,6 +74,8 @@ faults "models:\n  - {label: a, model: m}\n  - {label: a, model: n}\n" \
 faults "models:\n  - {label: A b, model: m}\n  - {label: a/b, model: n}\n" \
     "6:13: labels 'A b' and 'a/b' give the same folder name; change one"
 faults "${good}portraits: [b]\n" "5:13: portraits: no model is called 'b'"
+faults "models: [{label: S1-40K, model: m}]\nportraits: [S1-40]\n" \
+    "5:13: portraits: no model is called 'S1-40'; did you mean 'S1-40K'?"
 faults "${good}portraits: [a, a]\n" "5:12: portraits: 2 of 1 models"
 
 # --- the head itself

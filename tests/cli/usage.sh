@@ -18,6 +18,9 @@ wrong "'inspec' is no verb; did you mean 'inspect'?" inspec x
 wrong "'xylophone' is no verb; 'qkscope help' lists them" xylophone
 wrong "'-x' is no verb" -x
 wrong "'xylophone' is no verb" help xylophone
+wrong "'analyse' is no verb; did you mean 'analyze'?" help analyse
+wrong "'page' is no verb" page
+wrong "--sampler has no 'unifrom'; did you mean 'uniform'?" capture x --text y --sampler unifrom
 wrong "is no verb" "$(printf 'x%.0s' {1..500})"
 wrong "qkscope analyze has no option --tread; did you mean --threads?" analyze x --tread 2 --out y
 wrong "qkscope analyze has no option --xylophone; 'qkscope analyze --help' lists them" \

@@ -1,5 +1,5 @@
-"""Captures every fixture model through the program and compares queries and keys with what
-transformers gave (expected.safetensors): error of a tensor = max|a - b| / max|b|."""
+"""capture.py FOLDER: captures every model of the folder through the program and compares queries and
+keys with what transformers gave (expected.safetensors): error of a tensor = max|a - b| / max|b|."""
 import array
 import json
 import os
@@ -8,9 +8,9 @@ import sys
 
 PROGRAM = os.environ["QKSCOPE"]
 SCRATCH = os.environ["QKSCOPE_SCRATCH"]
-MODELS = "data/models"
 TOLERANCE = 1e-4  # the fixtures allow gemma3 more, for engines that take gelu from an f16 table
-# How each model is run: every threads and chunk size, before and after the rotary embedding.
+# How each model is run: threads and chunk sizes, before (if it is known) and after the rotary
+# embedding.
 RUNS = [
     ["--threads", "2"],
     ["--threads", "1", "--chunk", "7"],
@@ -76,8 +76,8 @@ def worst_error(case, expected, heads, before_rope, layers):
 
 def main():
     failed = 0
-    for case in sorted(os.listdir(MODELS)):
-        model = os.path.join(MODELS, case)
+    for case in sorted(os.listdir(sys.argv[1])):
+        model = os.path.join(sys.argv[1], case)
         if not os.path.exists(os.path.join(model, "expected.safetensors")):
             continue
         with open(os.path.join(model, "case.json"), encoding="utf-8") as file:
@@ -87,9 +87,11 @@ def main():
         with open(text, "w", encoding="utf-8") as file:
             json.dump({"id": 0, "input_ids": list(expected["input_ids"][1])}, file)
         for number, options in enumerate(RUNS):
+            if "--pre-rope" in options and f"q_pre.{facts['layers'][0]}" not in expected:
+                continue
             out = os.path.join(SCRATCH, f"{case}-{number}")
             run("capture", model, "--text", text, "--keep", "vectors", "--max-length", "4096",
-                "--out", out, *options, *sys.argv[1:])
+                "--out", out, *options)
             layers = [l for l in facts["layers"] if "--layers" not in options or l <= 1]
             error, where = worst_error(case, expected, captured(out), "--pre-rope" in options,
                                        layers)

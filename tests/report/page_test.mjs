@@ -469,10 +469,32 @@ const tests = {
         assert.notEqual(await background(), light);
     },
 
+    // The test before has left the screen dark; paper is light, and has nothing to press.
     async 'it prints'(page) {
+        await page.run(() => {
+            addEventListener('beforeprint', () => {
+                window.themeOnPaper = document.documentElement.dataset.theme;
+            });
+        });
         const pdf = await page.pdf();
         assert.ok(pdf.length > 50000);
         assert.equal(pdf.subarray(0, 5).toString(), '%PDF-');
+        assert.equal(await page.run(() => window.themeOnPaper), 'light');
+        assert.equal(await page.run(() => document.documentElement.dataset.theme), 'dark');
+        await page.send('Emulation.setEmulatedMedia', { media: 'print' });
+        const shown = await page.run(() => ({
+            background: getComputedStyle(document.body).backgroundColor,
+            buttons: [...document.querySelectorAll('.player button, .bar, #download')].filter(
+                (element) => element.offsetParent !== null,
+            ).length,
+            parts: ['findings', 'scatter', 'card', 'head-table', 'figure-list', 'models'].filter(
+                (id) => document.getElementById(id).offsetHeight > 40,
+            ),
+        }));
+        await page.send('Emulation.setEmulatedMedia', { media: '' });
+        assert.equal(shown.background, 'rgb(255, 255, 255)');
+        assert.equal(shown.buttons, 0);
+        assert.equal(shown.parts.length, 6, `on paper: ${shown.parts}`);
     },
 };
 

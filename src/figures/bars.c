@@ -34,7 +34,7 @@ static void lay_out(const view *v, canvas *c, const char *title, double legend)
         text_addf(&c->script, ", 'PC%d' %d", i, i);
     text_add(&c->script, ")\n");
     canvas_xlabel(c, "principal component");
-    canvas_shown(c, false);
+    canvas_shown(c, false, 2);
 }
 
 /* ---- 1: roles ---- */

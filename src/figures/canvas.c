@@ -194,12 +194,12 @@ void canvas_bar_label(canvas *c, const char *line, double away, double height)
     turned_text(c, c->right + away, c->top + height / 2, line);
 }
 
-void canvas_shown(canvas *c, bool plus)
+void canvas_shown(canvas *c, bool plus, int decimals)
 {
     text_addf(&c->script,
-              "shown(x) = abs(x) < 0.005 ? '0.00' : x < 0 ? sprintf('−%%.2f', -x) : "
-              "sprintf('%s%%.2f', x)\n",
-              plus ? "+" : "");
+              "shown(x) = abs(x) < %g ? '%.*f' : x < 0 ? sprintf('−%%.%df', -x) : "
+              "sprintf('%s%%.%df', x)\n",
+              0.5 * pow(10, -decimals), decimals, 0.0, decimals, plus ? "+" : "", decimals);
 }
 
 /* ---- models along x ---- */

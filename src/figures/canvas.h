@@ -70,8 +70,8 @@ void canvas_xlabel(canvas *c, const char *line);
 void canvas_ylabel(canvas *c, const char *line, double away);
 void canvas_bar_label(canvas *c, const char *line, double away, double height);
 
-/* Defines shown(x), a number as text: two decimals, a true minus, no "-0.00". */
-void canvas_shown(canvas *c, bool plus);
+/* Defines shown(x), a number as text: with so many decimals, a true minus, no "-0.00". */
+void canvas_shown(canvas *c, bool plus, int decimals);
 
 /* ---- models along the x axis, as 0, 1, 2, ... ---- */
 /* How wide a plot of `count` slots is, and room for their names below. */

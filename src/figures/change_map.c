@@ -46,7 +46,7 @@ static void draw_changes(const view *v, canvas *c)
         h.labels[i - 1] = v->models[i].label;
         h.names[i - 1] = v->models[i].name;
         for (int bin = 0; bin < DEPTH_BINS; bin++) {
-            heatmap_cell *cell = &h.cells[i - 1][bin];
+            heatmap_cell *cell = heatmap_at(&h, i - 1, (size_t)bin);
             *cell = change_of(v, i, bin);
             largest = fmax(largest, isnan(cell->value) ? 0 : fabs(cell->value));
             errors = errors || !isnan(cell->se);

@@ -4,17 +4,12 @@
 
 #include "base/file.h"
 #include "base/parallel.h"
-#include "figures/fonts.h"
 #include "figures/gnuplot.h"
+#include "figures/piece.h"
 #include "figures/readme.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { README_MAX = 1 << 22, SCRIPT_MAX = 1 << 26 };
 
 const figure *const FIGURE_LIST[FIGURES] = {
     &PC_ROLES,
@@ -120,14 +115,6 @@ qks_status figures_formats(const char *asked, char formats[FORMATS_SIZE], qks_er
 
 /* ---- composing ---- */
 
-typedef struct piece {
-    const figure *figure;
-    char name[SLUG_SIZE]; /* of its folder */
-    text script, data, readme;
-    qks_status drawn; /* what became of it */
-    qks_error error;
-} piece;
-
 typedef struct work {
     const figures_plan *plan;
     const char *out;
@@ -147,34 +134,24 @@ static void note(qks_figures_report *report, const char *format, ...)
     va_end(values);
 }
 
-/* QKS_OK with nothing in `p->figure` when the tables do not have what it takes. */
+/* `*whole` false with QKS_OK: the tables do not have what it takes. */
 static qks_status compose(piece *p, const figure *f, const view *v, const char *formats,
-                          qks_figures_report *report, qks_error *error)
+                          qks_figures_report *report, bool *whole, qks_error *error)
 {
     arena a = {0};
     canvas c = canvas_new(&a);
-    *p = (piece){.script = text_new(SCRIPT_MAX), .readme = text_new(README_MAX)};
-    (void)snprintf(p->name, sizeof p->name, "%02d-%s", f->number, f->name);
+    char name[SLUG_SIZE];
+    (void)snprintf(name, sizeof name, "%02d-%s", f->number, f->name);
+    *p = piece_new(name);
     f->draw(v, &c);
+    *whole = !c.left_out;
     qks_status status = text_status(&c.script, "figure", error);
-    if (status == QKS_OK)
-        status = text_status(&c.data, "figure's data", error);
     if (status == QKS_OK && c.left_out) {
         report->left_out++;
         note(report, "figure %d, %s, is left out: %s\n", f->number, f->name, c.left_out);
     } else if (status == QKS_OK) {
-        p->figure = f;
-        canvas_print(&c, p->name, &p->script);
-        readme_print(f, v,
-                     strstr(formats, "png")   ? "figure.png"
-                     : strstr(formats, "svg") ? "figure.svg"
-                                              : NULL,
-                     &p->readme);
-        p->data = c.data;
-        c.data = text_new(0);
-        status = text_status(&p->script, "figure", error);
-        if (status == QKS_OK)
-            status = fonts_check(&p->script, error);
+        readme_print(f, v, piece_image(formats), &p->readme);
+        status = piece_take(p, &c, error);
         if (status == QKS_OK)
             status = text_status(&p->readme, "figure's explanation", error);
     }
@@ -183,91 +160,11 @@ static qks_status compose(piece *p, const figure *f, const view *v, const char *
     return status;
 }
 
-static void piece_free(piece *p)
-{
-    text_free(&p->script);
-    text_free(&p->data);
-    text_free(&p->readme);
-}
-
-/* ---- to disk ---- */
-
-static qks_status put_text(const char *folder, const char *name, const text *t, arena *a,
-                           qks_error *error)
-{
-    const char *path = arena_format(a, "%s/%s", folder, name);
-    FILE *file = path ? fopen(path, "we") : NULL;
-    if (!file)
-        return qks_fail(error, QKS_IO, "cannot write '%s/%s': %s", folder, name, strerror(errno));
-    bool written = fwrite(text_string(t), 1, t->length, file) == t->length;
-    if (fclose(file) != 0 || !written)
-        return qks_fail(error, QKS_IO, "cannot write '%s': %s", path, strerror(errno));
-    return QKS_OK;
-}
-
-static const char *const FILES[] = {"data.csv",   "figure.gp",  "figure.png",
-                                    "figure.svg", "figure.pdf", "README.md"};
-
-/* What was drawn goes from the temporary folder to its place, file by file: a user's own files
- * there stay. */
-static qks_status place_files(const char *from, const char *to, arena *a, qks_error *error)
-{
-    qks_status status = folder_make(to, error);
-    for (size_t i = 0; status == QKS_OK && i < sizeof FILES / sizeof *FILES; i++) {
-        const char *source = arena_format(a, "%s/%s", from, FILES[i]);
-        const char *target = arena_format(a, "%s/%s", to, FILES[i]);
-        if (!source || !target)
-            return out_of_memory(error, "file name");
-        if (is_file(source))
-            status = file_place(source, target, error);
-    }
-    return status;
-}
-
-static void remove_temporary(const char *folder, arena *a)
-{
-    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
-        const char *path = arena_format(a, "%s/%s", folder, FILES[i]);
-        if (path)
-            file_remove(path);
-    }
-    (void)rmdir(folder);
-}
-
-static qks_status draw_in(const char *folder, piece *p, const work *w, arena *a, qks_error *error)
-{
-    qks_status status = put_text(folder, "data.csv", &p->data, a, error);
-    if (status == QKS_OK)
-        status = put_text(folder, "figure.gp", &p->script, a, error);
-    if (status == QKS_OK)
-        status = put_text(folder, "README.md", &p->readme, a, error);
-    if (status != QKS_OK)
-        return status;
-    if (w->gnuplot)
-        p->drawn = gnuplot_draw(folder, w->plan->formats, &p->error);
-    const char *place = arena_format(a, "%s/%s", w->out, p->name);
-    return place ? place_files(folder, place, a, error) : out_of_memory(error, "file name");
-}
-
 static qks_status draw_piece(void *context, size_t index, int thread, qks_error *error)
 {
     (void)thread;
     work *w = context;
-    piece *p = &w->pieces[index];
-    arena a = {0};
-    char *folder = arena_format(&a, "%s/.%s-XXXXXX", w->out, p->name);
-    qks_status status = QKS_OK;
-    if (!folder)
-        status = out_of_memory(error, "file name");
-    else if (!mkdtemp(folder))
-        status = qks_fail(error, QKS_IO, "cannot make a folder in '%s': %s", w->out,
-                          strerror(errno));
-    else {
-        status = draw_in(folder, p, w, &a, error);
-        remove_temporary(folder, &a);
-    }
-    arena_free(&a);
-    return status;
+    return piece_draw(&w->pieces[index], w->out, w->gnuplot ? w->plan->formats : NULL, error);
 }
 
 /* Figures that failed are told, and the first one's reason is the error. */
@@ -301,9 +198,10 @@ qks_status figures_draw(const view *v, const figures_plan *plan, const char *out
     for (int i = 0; status == QKS_OK && i < FIGURES; i++) {
         if (!plan->wanted[i])
             continue;
+        bool whole = false;
         piece *p = &w.pieces[w.count];
-        status = compose(p, FIGURE_LIST[i], &shown, plan->formats, report, error);
-        if (p->figure)
+        status = compose(p, FIGURE_LIST[i], &shown, plan->formats, report, &whole, error);
+        if (whole)
             w.count++;
         else
             piece_free(p);

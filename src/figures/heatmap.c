@@ -16,31 +16,45 @@ enum {
     MOST_MEDIUM = 24
 };
 
+static const char *const BIN_LABELS[DEPTH_BINS] = {"0.0", "0.1", "0.2", "0.3", "0.4",
+                                                   "0.5", "0.6", "0.7", "0.8", "0.9"};
+
 bool heatmap_rows(heatmap *h, canvas *c, size_t count)
 {
     h->n_rows = count;
+    if (h->n_columns == 0) {
+        h->n_columns = DEPTH_BINS;
+        h->columns = BIN_LABELS;
+        h->across = "depth (layer / last layer), left edge of the bin";
+    }
     h->labels = arena_alloc(c->memory, count, sizeof *h->labels);
     h->names = arena_alloc(c->memory, count, sizeof *h->names);
-    h->cells = arena_alloc(c->memory, count, sizeof *h->cells);
+    h->cells = arena_alloc(c->memory, count * h->n_columns, sizeof *h->cells);
     bool room = h->labels && h->names && h->cells;
     (void)canvas_kept(c, room ? "" : NULL);
     return room;
 }
 
+heatmap_cell *heatmap_at(const heatmap *h, size_t row, size_t column)
+{
+    return &h->cells[row * h->n_columns + column];
+}
+
 static void put_data(const heatmap *h, canvas *c)
 {
-    data_header(c, canvas_format(c, "row,bin,%s,se,n_heads,empty,marked,label,model", h->quantity));
+    data_header(c,
+                canvas_format(c, "row,column,%s,se,n_heads,empty,marked,label,model", h->quantity));
     for (size_t row = 0; row < h->n_rows; row++)
-        for (int bin = 0; bin < DEPTH_BINS; bin++) {
-            const heatmap_cell *cell = &h->cells[row][bin];
+        for (size_t column = 0; column < h->n_columns; column++) {
+            const heatmap_cell *cell = heatmap_at(h, row, column);
             data_number(c, (double)row);
-            data_number(c, bin);
+            data_number(c, (double)column);
             data_number(c, cell->value);
             data_number(c, cell->se);
             data_count(c, cell->n_heads);
             data_number(c, isnan(cell->value));
             data_number(c, cell->marked);
-            data_text(c, canvas_format(c, "0.%d", bin));
+            data_text(c, h->columns[column]);
             data_text(c, h->names[row]);
             data_end(c);
         }
@@ -53,11 +67,10 @@ typedef struct cell_counts {
 static cell_counts count_cells(const heatmap *h)
 {
     cell_counts found = {false, false};
-    for (size_t row = 0; row < h->n_rows; row++)
-        for (int bin = 0; bin < DEPTH_BINS; bin++) {
-            found.empty = found.empty || isnan(h->cells[row][bin].value);
-            found.marked = found.marked || h->cells[row][bin].marked;
-        }
+    for (size_t i = 0; i < h->n_rows * h->n_columns; i++) {
+        found.empty = found.empty || isnan(h->cells[i].value);
+        found.marked = found.marked || h->cells[i].marked;
+    }
     return found;
 }
 
@@ -69,13 +82,22 @@ static const char *note_of(const heatmap *h, canvas *c)
     return canvas_format(c, "%s%s%s", empty, *empty && *marked ? "   " : "", marked);
 }
 
+/* As wide as a column's name. */
+static double column_width(const heatmap *h)
+{
+    double width = CELL_WIDTH;
+    for (size_t i = 0; i < h->n_columns; i++)
+        width = fmax(width, type_width(h->columns[i], TYPE_BODY) + 14);
+    return width;
+}
+
 static void lay_out(const heatmap *h, canvas *c, const char *note)
 {
     double labels = 0;
     for (size_t i = 0; i < h->n_rows; i++)
         labels = fmax(labels, type_width(h->labels[i], TYPE_BODY));
     double cell = h->n_rows <= MOST_TALL ? 34 : h->n_rows <= MOST_MEDIUM ? 28 : 24;
-    double left = labels + 24, right = left + CELL_WIDTH * (double)DEPTH_BINS;
+    double left = labels + 24, right = left + column_width(h) * (double)h->n_columns;
     double bottom = TITLE_ROOM + cell * (double)h->n_rows;
     double text_end = left +
                       fmax(title_width(h->title, h->subtitle), type_width(note, TYPE_SMALL) + 12);
@@ -87,10 +109,15 @@ static void lay_out(const heatmap *h, canvas *c, const char *note)
 static void put_axes(const heatmap *h, canvas *c)
 {
     text *s = &c->script;
-    text_add(s, "unset grid\nset border 0\nset tics scale 0\n"
-                "set xrange [-0.5:9.5]\nset xtics offset 0,0.3 (");
-    for (int bin = 0; bin < DEPTH_BINS; bin++)
-        text_addf(s, "%s'0.%d' %d", bin ? ", " : "", bin, bin);
+    text_addf(s,
+              "unset grid\nset border 0\nset tics scale 0\n"
+              "set xrange [-0.5:%g]\nset xtics noenhanced offset 0,0.3 (",
+              (double)h->n_columns - 0.5);
+    for (size_t i = 0; i < h->n_columns; i++) {
+        text_add(s, i ? ", " : "");
+        gnuplot_tic(s, h->columns[i]);
+        text_addf(s, " %zu", i);
+    }
     text_addf(s, ")\nset yrange [%g:-0.5]\nset ytics noenhanced (", (double)h->n_rows - 0.5);
     for (size_t i = 0; i < h->n_rows; i++) {
         text_add(s, i ? ", " : "");
@@ -128,7 +155,7 @@ static void put_plots(const heatmap *h, canvas *c)
     cell_counts found = count_cells(h);
     text *s = &c->script;
     text_add(s,
-             "# columns of data.csv: 1 row, 2 bin, 3 value, 6 empty, 7 marked\n"
+             "# columns of data.csv: 1 row, 2 column, 3 value, 6 empty, 7 marked\n"
              "plot 'data.csv' using 2:1:($2-0.5):($2+0.5):($1-0.5):($1+0.5):3 with boxxyerror \\\n"
              "         lw 1.2 fillcolor palette fs solid 1 border lc rgb '#ffffff', \\\n");
     if (found.empty)
@@ -157,9 +184,9 @@ void heatmap_draw(const heatmap *h, canvas *c)
     canvas_title(c, h->title, h->subtitle);
     if (*note)
         canvas_note(c, note);
-    canvas_xlabel(c, "depth (layer / last layer), left edge of the bin");
+    canvas_xlabel(c, h->across);
     canvas_bar_label(c, h->bar, 95, bar_height(c));
-    canvas_shown(c, h->plus);
+    canvas_shown(c, h->plus, h->decimals ? h->decimals : 2);
     put_axes(h, c);
     put_colours(h, c);
     put_plots(h, c);
@@ -184,9 +211,10 @@ static void draw_means(const view *v, canvas *c, bool keys)
         h.names[i] = m->name;
         for (int bin = 0; bin < DEPTH_BINS; bin++) {
             const view_cell *cell = &m->cells[bin];
-            h.cells[i][bin] = (heatmap_cell){.value = keys ? cell->r_k : cell->r_q,
-                                             .se = keys ? cell->se_r_k : cell->se_r_q,
-                                             .n_heads = cell->n_heads};
+            *heatmap_at(&h, i,
+                        (size_t)bin) = (heatmap_cell){.value = keys ? cell->r_k : cell->r_q,
+                                                      .se = keys ? cell->se_r_k : cell->se_r_q,
+                                                      .n_heads = cell->n_heads};
         }
     }
     const char *heads = v->n_heads

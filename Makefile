@@ -6,7 +6,7 @@ export JOBS
 CONFIGURE = cmake -S . -G Ninja $(CMAKE_ARGS)
 
 .DEFAULT_GOAL := all
-.PHONY: all demo setup asan test check format bench install clean distclean help
+.PHONY: all demo setup asan test test-interop check format bench install clean distclean help
 
 all: ## set up what is missing, build build/qkscope
 	@scripts/setup build
@@ -30,6 +30,9 @@ asan: ## build with AddressSanitizer and UBSan in build-asan/
 test: ## all tests, plain and with sanitizers, and all checks; the last line is the count
 	@scripts/test
 
+test-interop: all ## load what qkscope writes in pandas, datasets, polars, DuckDB, scikit-learn (from PyPI)
+	@scripts/test-interop
+
 check: ## layout and static analysis
 	@scripts/setup all
 	@$(CONFIGURE) -B build >/dev/null
@@ -51,4 +54,4 @@ distclean: clean ## also remove .deps
 	rm -rf .deps .deps.*
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -6,7 +6,8 @@ export JOBS
 CONFIGURE = cmake -S . -G Ninja $(CMAKE_ARGS)
 
 .DEFAULT_GOAL := all
-.PHONY: all demo setup asan test test-interop check format bench install clean distclean help
+.PHONY: all demo setup asan test test-interop fuzz torture kill-loop check format bench install \
+        clean distclean help
 
 all: ## set up what is missing, build build/qkscope
 	@scripts/setup build
@@ -32,6 +33,15 @@ test: ## all tests, plain and with sanitizers, and all checks; the last line is 
 
 test-interop: all ## load what qkscope writes in pandas, datasets, polars, DuckDB, scikit-learn (from PyPI)
 	@scripts/test-interop
+
+fuzz: all ## fuzz every parser for MINUTES (default 60) altogether; see docs/reliability.md
+	@scripts/fuzz --minutes $(or $(MINUTES),60)
+
+torture: asan ## let every allocation, write and read fail in turn
+	@python3 tests/torture/torture.py build-asan/tests/qkscope-torture build-asan/tests/torture-all --jobs $(JOBS)
+
+kill-loop: all ## kill a study at N (default 200) random moments, alone and under mpirun
+	@python3 tests/torture/kill_loop.py build/qkscope build/tests/kill-loop $(or $(N),200)
 
 check: ## layout and static analysis
 	@scripts/setup all

@@ -21,6 +21,9 @@ if(QKSCOPE_SANITIZE)
     target_compile_options(qkscope_flags INTERFACE -fsanitize=${QKSCOPE_SANITIZE}
                            -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(qkscope_dependencies INTERFACE -fsanitize=${QKSCOPE_SANITIZE})
+    if(QKSCOPE_FUZZ)
+        target_compile_options(qkscope_flags INTERFACE -fsanitize=fuzzer-no-link)
+    endif()
 else()
     target_compile_options(qkscope_flags INTERFACE -fstack-protector-strong
                            $<$<CONFIG:Release>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)

@@ -28,6 +28,30 @@ foreach(source IN LISTS unit_tests)
     qkscope_test(${name})
 endforeach()
 
+# Every tests/fuzz/fuzz_<name>.c is a fuzz target. With QKSCOPE_FUZZ (clang) it is a libFuzzer program,
+# which scripts/fuzz runs; else the ctest test fuzz/<name> replays the inputs in tests/data/fuzz/<name>.
+add_library(fuzz_common OBJECT tests/fuzz/fuzz.c)
+target_link_libraries(fuzz_common PRIVATE qkscope_flags)
+add_custom_target(fuzzers)
+file(GLOB fuzz_targets CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+foreach(source IN LISTS fuzz_targets)
+    get_filename_component(target "${source}" NAME_WE)
+    string(REPLACE fuzz_ fuzz/ name ${target})
+    add_executable(${target} "${source}" $<TARGET_OBJECTS:fuzz_common>)
+    target_include_directories(${target} PRIVATE src tests)
+    target_link_libraries(${target} PRIVATE qkscope_core qkscope_flags)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+    add_dependencies(fuzzers ${target})
+    if(QKSCOPE_FUZZ)
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    else()
+        target_sources(${target} PRIVATE tests/fuzz/replay.c)
+        add_test(NAME ${name} COMMAND ${target} data/${name} WORKING_DIRECTORY "${tests_dir}")
+        qkscope_test(${name})
+    endif()
+endforeach()
+
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     execute_process(COMMAND test -x "${script}" RESULT_VARIABLE not_executable)
@@ -40,3 +64,21 @@ foreach(script IN LISTS scripts)
              COMMAND sh -c "rm -rf \"$0\" && mkdir -p \"$0\" && exec \"$1\"" "${scratch}" "${script}")
     qkscope_test(cli/${name} "QKSCOPE=$<TARGET_FILE:qkscope>" "QKSCOPE_SCRATCH=${scratch}")
 endforeach()
+
+# qkscope-torture: the program with calls that can be made to fail (tests/torture). Only with
+# sanitizers, which see what such a failure leaks.
+if(QKSCOPE_SANITIZE AND TARGET qkscope AND NOT QKSCOPE_FUZZ)
+    add_executable(qkscope-torture ${program_sources} tests/torture/faults.c)
+    target_link_libraries(qkscope-torture PRIVATE qkscope_core qkscope_flags)
+    set_target_properties(qkscope-torture PROPERTIES
+                          RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests" LINKER_LANGUAGE C)
+    foreach(call malloc calloc realloc strdup write pwrite fsync ftruncate rename renameat2 mkdir mkdtemp
+            fwrite fflush tmpfile read pread fread mmap opendir readdir fstat flock pipe2 posix_spawn
+            close fclose open)
+        target_link_options(qkscope-torture PRIVATE LINKER:--wrap=${call})
+    endforeach()
+    add_test(NAME torture/sample WORKING_DIRECTORY "${tests_dir}"
+             COMMAND python3 torture/torture.py $<TARGET_FILE:qkscope-torture>
+                     "${CMAKE_BINARY_DIR}/tests/torture" --sample 3 analyze capture run)
+    qkscope_test(torture/sample)
+endif()

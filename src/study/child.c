@@ -81,6 +81,7 @@ qks_status child_tell(child *c, const json_t *message, qks_error *error)
             continue;
         if (done < 0) {
             status = failed(error, "speak to a worker");
+            close_pipe(&c->to); /* it would wait for the rest of the line, and we for its answer */
             break;
         }
         at += (size_t)done;

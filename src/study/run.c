@@ -235,8 +235,11 @@ static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
     }
     if (status == QKS_OK)
         status = finish(r, report, error);
-    if (status != QKS_OK)
+    if (status != QKS_OK) {
+        if (r->lock >= 0)
+            remove_parts(r->plan.out, 2); /* of a worker that was stopped */
         return status;
+    }
     if (report->failed_models)
         return qks_fail(error, QKS_PARTIAL, "%zu of %zu models failed; the rest is in %s",
                         report->failed_models, report->models, r->plan.out);

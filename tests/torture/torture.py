@@ -104,7 +104,8 @@ class Scenario:
     def inject(self, kind, number, lasting):
         """(calls of the kind that a process made, what is wrong or None)"""
         fault = f"{kind}:{number}{'+' if lasting else ''}"
-        out, log = self.folder / fault, self.folder / (fault + ".fired")
+        name = fault.replace(":", "-") # a colon would end a sanitizer's option
+        out, log = self.folder / name, self.folder / (name + ".calls")
         shutil.rmtree(out, ignore_errors=True)
         for path in (log, *out.parent.glob(out.name + ".report.*")):
             path.unlink(missing_ok=True)
@@ -117,7 +118,7 @@ class Scenario:
         calls = max(map(int, log.read_text().split())) if log.exists() else 0
         log.unlink(missing_ok=True)
         if wrong:
-            put(self.folder / (fault + ".txt"), f"{wrong}\n{done.stderr if done else ''}")
+            put(self.folder / (name + ".txt"), f"{wrong}\n{done.stderr if done else ''}")
             return calls, f"{self.name} {fault}: {wrong}"
         shutil.rmtree(out)
         return calls, None

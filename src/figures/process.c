@@ -5,9 +5,27 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* This process's environment with a fixed locale: what a program draws or says is not to depend on
+ * where it runs, and scripts and data are UTF-8. */
+static char **fixed_environment(void)
+{
+    static char locale[] = "LC_ALL=C.UTF-8";
+    size_t count = 0, kept = 0;
+    while (environ[count])
+        count++;
+    char **fixed = calloc(count + 2, sizeof *fixed);
+    for (size_t i = 0; fixed && i < count; i++)
+        if (strncmp(environ[i], locale, strlen("LC_ALL=")) != 0)
+            fixed[kept++] = environ[i];
+    if (fixed)
+        fixed[kept] = locale;
+    return fixed;
+}
 
 static int spawn(pid_t *child, char *const *arguments, const char *folder, int said,
                  posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes)
@@ -26,8 +44,12 @@ static int spawn(pid_t *child, char *const *arguments, const char *folder, int s
         code = posix_spawn_file_actions_adddup2(actions, said, STDERR_FILENO);
     if (code == 0 && folder)
         code = posix_spawn_file_actions_addchdir_np(actions, folder);
-    if (code == 0)
-        code = posix_spawnp(child, arguments[0], actions, attributes, arguments, environ);
+    char **environment = code == 0 ? fixed_environment() : NULL;
+    if (environment)
+        code = posix_spawnp(child, arguments[0], actions, attributes, arguments, environment);
+    else if (code == 0)
+        code = ENOMEM;
+    free(environment);
     return code;
 }
 

@@ -55,7 +55,9 @@ says "figure 6, collage, is left out"
 check_figures figures 5
 
 # --- straight from a qk table: the same drawings
-expect 0 "$QKSCOPE" figures "$models/qk.csv" --study "$models/study.csv" --out bare --format svg
+# on a machine that has set no locale, too
+expect 0 env -u LANG LC_ALL=C \
+    "$QKSCOPE" figures "$models/qk.csv" --study "$models/study.csv" --out bare --format svg
 for figure in figures/*/; do same "$figure/figure.svg" "bare/$(basename "$figure")/figure.svg"; done
 
 # --- a user can redraw, and keeps files of his own

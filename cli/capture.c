@@ -7,12 +7,12 @@
 #include <stdio.h>
 
 static const cli_option OPTIONS[] = {
-    {"--text", "CORPUS", ".txt, folder of .txt, .jsonl, .csv or .parquet (required)"},
+    {"--text", "CORPUS", ".txt, .jsonl, .csv, .parquet, or a folder of them (required)"},
     {"--out", "DIR", "folder for what is captured (required)"},
-    {"--column", "NAME", "the corpus' text column (default: text)"},
+    {"--column", "NAME", "the corpus' text column (default: text, or the only one)"},
     {"--id", "NAME", "its id column (default: id, else the row number)"},
     {"--limit", "N", "read N rows at most"},
-    {"--tokenizer", "PATH", "tokenizer.json, model directory or .gguf (default: the model's)"},
+    {"--tokenizer", "PATH", "tokenizer.json, or a model that has one (default: MODEL)"},
     {"--no-special", NULL, "leave out what the tokenizer adds around a text"},
     {"--max-length", "N", "tokens per document at most (default: the model's context)"},
     {"--heads", "all|N", "query heads, N drawn as the reference draws them (default all)"},

@@ -59,6 +59,12 @@ static bool asks_help(int argc, char **argv)
     return false;
 }
 
+/* Should ggml give up, its last line is to be its reason, not what a debugger prints. */
+static void keep_debuggers_out(void)
+{
+    (void)setenv("GGML_NO_BACKTRACE", "1", 0);
+}
+
 /* Threads that wait for each other shall sleep, not spin: spinning takes the cores from whoever has
  * work, and doubles the time on a busy machine. OpenMP reads its settings before main() begins, so
  * the program starts once more with them. Workers inherit them. */
@@ -89,8 +95,10 @@ static qks_status run(int argc, char **argv, qks_error *error)
     cli_arguments arguments;
     qks_status status = arguments_read(&arguments, verb, argc > 2 ? argc - 2 : 0, argv + 2,
                                        operands, error);
-    if (status == QKS_OK && verb->computes)
+    if (status == QKS_OK && verb->computes) {
+        keep_debuggers_out();
         let_threads_sleep(argv);
+    }
     if (status == QKS_OK)
         status = verb->run(&arguments, error);
     free(operands);

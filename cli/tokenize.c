@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 static const cli_option OPTIONS[] = {
-    {"--text", "CORPUS", ".txt, a folder of them, .jsonl, .csv or .parquet (required)"},
+    {"--text", "CORPUS", ".txt, .jsonl, .csv, .parquet, or a folder of them (required)"},
     {"--no-special", NULL, "leave out what the post-processor adds (BOS and the like)"},
     {"--column", "NAME", "column of the texts (default: text, or the only text column)"},
     {"--id", "NAME", "column of the ids (default: id, else the row number)"},
@@ -31,13 +31,13 @@ const cli_verb VERB_TOKENIZE = {
     .name = "tokenize",
     .operands = "TOKENIZER",
     .summary = "text to token ids",
-    .about =
-        "Prints {\"id\": ..., \"ids\": [...]} for each row of CORPUS, with the ids that the\n"
-        "tokenizers library gives. TOKENIZER is a tokenizer.json, a model's folder or a .gguf\n"
-        "file.\n"
-        "\n"
-        "  qkscope tokenize SmolLM3-3B --text books.parquet\n"
-        "  qkscope tokenize model.gguf --text notes.txt --no-special\n",
+    .about = "Prints {\"id\": ..., \"ids\": [...]} for each row of CORPUS, with the ids that the\n"
+             "tokenizers library gives. TOKENIZER is a tokenizer.json, a model's folder, a .gguf "
+             "file, or\n"
+             "org/name[@revision] in the local Hugging Face cache.\n"
+             "\n"
+             "  qkscope tokenize SmolLM3-3B --text books.parquet\n"
+             "  qkscope tokenize model.gguf --text notes.txt --no-special\n",
     .options = OPTIONS,
     .least = 1,
     .most = 1,

@@ -49,7 +49,8 @@ struct session {
 /* "0,3,8-11" */
 static qks_status parse_layers(const char *text, int n_layers, bool *chosen, qks_error *error)
 {
-    for (const char *at = text; *at;) {
+    const char *at = text;
+    do {
         char *end = NULL;
         long first = strtol(at, &end, 10), last = first;
         if (end != at && *end == '-') {
@@ -64,7 +65,7 @@ static qks_status parse_layers(const char *text, int n_layers, bool *chosen, qks
         for (long i = first; i <= last; i++)
             chosen[i] = true;
         at = *end ? end + 1 : end;
-    }
+    } while (*at);
     return QKS_OK;
 }
 
@@ -384,6 +385,10 @@ static qks_status open_all(session *c, const char *model, qks_error *error)
         status = weights_open(&c->w, &c->a, path, &turned, error);
     if (status != QKS_OK)
         return status;
+    if (o->max_length == 1)
+        return qks_fail(error, QKS_USAGE,
+                        "a maximum length of 1 leaves no document: position needs "
+                        "2 tokens at least");
     int64_t context = c->a.max_positions;
     c->positions = (qks_position_options){.sampler = o->sampler,
                                           .bucket_size = o->bucket,

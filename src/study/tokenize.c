@@ -164,8 +164,8 @@ qks_status qks_tokenize(const char *tokenizer_path, const char *corpus,
              .line = text_new((size_t)INT32_MAX * PER_ID_MAX)};
     status = documents_scan(corpus, &rows, tokenize_row, &j, error);
     if (status == QKS_OK && j.report.not_utf8)
-        status = qks_fail(error, QKS_PARTIAL, "'%s': %lld texts are not UTF-8 and were left out",
-                          corpus, (long long)j.report.not_utf8);
+        status = qks_fail(error, QKS_PARTIAL, "'%s': %lld %s not UTF-8, left out", corpus,
+                          (long long)j.report.not_utf8, j.report.not_utf8 == 1 ? "text" : "texts");
     if (report)
         *report = j.report;
     text_free(&j.line);

@@ -81,6 +81,17 @@ expect 1 "$QKSCOPE" capture no/such-model --text ids.jsonl --out x
 says "hf download no/such-model"
 expect 2 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --backend abacus --out x
 says "there is no backend 'abacus' here"
+for server in rpc:127.0.0.1:1 rpc:nowhere.invalid:1; do
+    expect 1 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --backend "$server" --out x
+    says "no ggml RPC server answers at '${server#rpc:}'"
+    one_line
+done
+expect 2 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --backend rpc:here --out x
+says "write rpc:HOST:PORT"
+expect 2 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --max-length 1 --out x
+says "position needs 2 tokens"
+expect 2 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --layers "" --out x
+[ ! -e x ] || fail "a refused capture left something"
 
 # units are there all together or not at all: a capture that fails in its second group leaves what
 # was there, and a capture that replaces one of more groups leaves none of those

@@ -73,7 +73,7 @@ equal "$out" '{"id": 0, "ids": [7, 8, 9]}'
 printf 'bad \xff' >texts/c.txt
 expect 3 "$QKSCOPE" tokenize "$gpt2" --text texts
 equal "$(wc -l <stdout.txt)" 2
-says "1 texts are not UTF-8"
+says "1 text not UTF-8, left out"
 
 # --- usage, missing things, and a full disk
 expect 2 "$QKSCOPE" tokenize "$gpt2"

@@ -8,7 +8,7 @@
 
 static const cli_option OPTIONS[] = {
     {"--quantity", "r_q|r_k", "what a table by depth is of (default: its name has rq or rk)"},
-    {"--out", "DIR", "also write compare.csv and compare.parquet there"},
+    {"--out", "DIR", "also write compare.csv, compare.parquet and the folder figure there"},
     {"--csv", NULL, "as CSV (the default when the output is no terminal)"},
     {"--json", NULL, "as JSON, with the summary"},
     {NULL, NULL, NULL},
@@ -26,7 +26,9 @@ static qks_status run_compare(const cli_arguments *a, qks_error *error)
         status = qks_comparison_print(c, format, stdout, error);
     if (status == QKS_OK && argument_set(a, "--out"))
         status = qks_comparison_write(c, argument(a, "--out"), error);
-    if (status == QKS_OK)
+    if (status == QKS_OK && argument_set(a, "--out"))
+        status = qks_comparison_draw(c, argument(a, "--out"), error);
+    if (status == QKS_OK || status == QKS_PARTIAL)
         qks_comparison_summary(c, format == QKS_SQL_ALIGNED ? stdout : stderr);
     qks_comparison_free(c);
     return status;

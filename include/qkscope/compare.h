@@ -59,6 +59,11 @@ void qks_comparison_summary(const qks_comparison *c, FILE *out);
 QKS_MUST_CHECK qks_status qks_comparison_write(const qks_comparison *c, const char *folder,
                                                qks_error *error);
 
+/* FOLDER/figure/: the differences as a map, as PNG, SVG and PDF, with script, data and explanation.
+ * QKS_PARTIAL: gnuplot is missing or failed, and the rest is there. */
+QKS_MUST_CHECK qks_status qks_comparison_draw(const qks_comparison *c, const char *folder,
+                                              qks_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -161,7 +161,7 @@ void canvas_title(canvas *c, const char *title, const char *subtitle)
 
 double title_width(const char *title, const char *subtitle)
 {
-    return fmax(1.12 * type_width(title, TYPE_TITLE), type_width(subtitle, TYPE_SMALL)) + 12;
+    return fmax(1.2 * type_width(title, TYPE_TITLE), type_width(subtitle, TYPE_SMALL)) + 12;
 }
 
 void canvas_note(canvas *c, const char *note)

@@ -1,7 +1,10 @@
-/* compare_print.c: a comparison on the terminal, as CSV, as JSON, and as a table of files. */
+/* compare_print.c: a comparison on the terminal, as CSV, as JSON, as a table of files, as a figure.
+ */
 #include "study/comparison.h"
 
 #include "base/file.h"
+#include "figures/comparison.h"
+#include "qkscope/version.h"
 #include "store/store.h"
 
 #include <errno.h>
@@ -32,6 +35,13 @@ qks_status qks_comparison_write(const qks_comparison *c, const char *folder, qks
         status = table_write(s, &COMPARE_TABLE, c->rows.data, c->rows.length, folder, error);
     store_close(s);
     return status;
+}
+
+qks_status qks_comparison_draw(const qks_comparison *c, const char *folder, qks_error *error)
+{
+    char program[64];
+    (void)snprintf(program, sizeof program, "qkscope %s", qks_version());
+    return comparison_figure(&c->facts, c->run, c->table, program, folder, error);
 }
 
 /* ---- text ---- */

@@ -196,7 +196,15 @@ static qks_status is_heatmap(input *in, bool *heatmap, bool *training, qks_error
         *training = strcmp(columns.data[0], "checkpoint") == 0;
         *heatmap = *training || strcmp(columns.data[0], "model") == 0;
     }
+    bool qk = *heatmap;
+    for (size_t i = 0; !qk && i < columns.length; i++)
+        qk = strcmp(columns.data[i], "pc") == 0;
     free(columns.data);
+    if (status == QKS_OK && !qk)
+        return qks_fail(error, QKS_INVALID,
+                        "'%s' is neither a qk table nor a heatmap: it has neither pc, r_q, r_k nor "
+                        "model or checkpoint with 0.0, 0.1, ..., 0.9",
+                        in->path);
     return status;
 }
 

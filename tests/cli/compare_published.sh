@@ -90,6 +90,31 @@ END
 equal "$(sql new/folder "SELECT count(*), count(DISTINCT \"row\") FROM compare" | tail -n 1)" "100,10"
 [ -s new/folder/compare.parquet ] || fail "no Parquet"
 
+# --- as a figure: every difference printed on its cell, row by row
+equal "$(cd new/folder/figure && echo *)" \
+    "README.md data.csv figure.gp figure.pdf figure.png figure.svg"
+python3 - <<'END' || fail "the figure"
+import csv, re
+svg = open("new/folder/figure/figure.svg", encoding="utf-8").read()
+printed = re.findall(r"<text>([+\u2212]?\d\.\d{3})</text>", svg)
+rows = list(csv.DictReader(open("new/folder/compare.csv")))
+assert len(printed) == len(rows) == 100, len(printed)
+for shown, row in zip(printed, rows):
+    difference = float(row["difference"])
+    assert abs(float(shown.replace("\u2212", "-")) - difference) <= 0.0005 + 1e-9, (shown, row)
+END
+grep -q "the run agrees with the published table: 100 of 100 cells agree" new/folder/figure/README.md ||
+    fail "the figure's explanation"
+expect 0 "$QKSCOPE" compare models "$published/crossmodel_summary.csv" --out summary
+grep -q ">fraction_mixed</text>" summary/figure/figure.svg || fail "quantities are no rows"
+mkdir bare
+expect 3 env PATH="$PWD/bare" "$QKSCOPE" compare models "$published/crossmodel_rq.csv" --out undrawn
+says "the figure is not drawn: gnuplot is not on the PATH"
+says "verdict: agrees"
+for file in compare.csv figure/figure.gp figure/data.csv figure/README.md; do
+    [ -s "undrawn/$file" ] || fail "no $file without gnuplot"
+done
+
 # --- what cannot be compared
 expect 1 "$QKSCOPE" compare models "$published/smollm3_rq.csv"
 one_line

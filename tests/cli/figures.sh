@@ -78,7 +78,25 @@ sql tables "COPY (SELECT model, layer, head, side, position, position / 100.0 AS
 expect 0 "$QKSCOPE" figures tables --out collage --only 6
 check_figures collage 1
 
-# --- published heatmaps: r_q or r_k by the file's name, or as asked for
+# --- the published tables: what is a heatmap is drawn, every cell as it is printed there
+for table in crossmodel_rq=03 crossmodel_rk=04 smollm3_rq=10 smollm3_rk=11; do
+    file=$tests/../studies/published/${table%=*}.csv
+    expect 0 "$QKSCOPE" figures "$file" --out papers --format svg
+    python3 - "$file" papers/"${table#*=}"-*/figure.svg <<'EOF' || fail "$table is drawn otherwise"
+import csv, re, sys
+cells = [cell for row in list(csv.reader(open(sys.argv[1])))[1:] for cell in row[1:]]
+svg = open(sys.argv[2], encoding="utf-8").read()
+printed = re.findall(r"<text>(\u2212?\d\.\d\d)</text>", svg)
+assert printed == [cell.replace("-", "\u2212") for cell in cells], (printed[:12], cells[:12])
+EOF
+done
+for table in crossmodel_summary smollm3_trajectory; do
+    expect 1 "$QKSCOPE" figures "$tests/../studies/published/$table.csv" --out papers
+    one_line
+    says "is neither a qk table nor a heatmap"
+done
+
+# --- other heatmaps: r_q or r_k by the file's name, or as asked for
 {
     echo "checkpoint,0.0,0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9"
     echo "first,0.59,0.74,0.78,0.45,0.20,0.40,,0.34,0.21,0.47"

@@ -24,7 +24,7 @@ struct engine {
     void *graph_memory;
     size_t graph_bytes;
     attention_facts attention;
-    float *q, *k; /* [chunk, heads * head_dim] on the host */
+    float *q, *k; /* [chunk, heads * head_dim] copied from another device; the cpu's NULL */
 };
 
 /* One engine_run. */
@@ -92,9 +92,10 @@ static qks_status open_rooms(engine *e, qks_error *error)
     qks_status status = layer_room_open(&e->weights_room, a, e->w, &e->device, error);
     if (status == QKS_OK)
         status = put_frequencies(e, error);
-    if (status == QKS_OK)
+    bool elsewhere = !e->device.host;
+    if (status == QKS_OK && elsewhere)
         status = memory_zeroed(&e->q, chunk * d * (size_t)a->q_heads, sizeof(float), error);
-    if (status == QKS_OK)
+    if (status == QKS_OK && elsewhere)
         status = memory_zeroed(&e->k, chunk * d * (size_t)a->kv_heads, sizeof(float), error);
     if (status == QKS_OK && e->device.host)
         status = memory_zeroed(&e->attention.scratch,
@@ -217,9 +218,9 @@ static qks_status pass_open(pass *p, qks_error *error)
     p->store_context = ggml_init(how);
     if (!p->store_context)
         return out_of_memory(error, "keys and values");
-    int64_t width = (int64_t)a->kv_heads * a->head_dim;
-    p->store.keys = ggml_new_tensor_2d(p->store_context, GGML_TYPE_F32, width, longest);
-    p->store.values = ggml_new_tensor_2d(p->store_context, GGML_TYPE_F32, width, longest);
+    const int64_t shape[] = {a->head_dim, longest, a->kv_heads};
+    p->store.keys = ggml_new_tensor(p->store_context, GGML_TYPE_F32, 3, shape);
+    p->store.values = ggml_new_tensor(p->store_context, GGML_TYPE_F32, 3, shape);
     p->store.frequencies = p->e->frequencies;
     p->store_buffer = ggml_backend_alloc_ctx_tensors(p->store_context, p->e->device.backend);
     return p->store_buffer ? QKS_OK : out_of_memory(error, "keys and values on the device");
@@ -269,7 +270,8 @@ static qks_status set_inputs(pass *p, const graph *g, const float *x, int32_t fi
                              qks_error *error)
 {
     const architecture *a = p->e->a;
-    ggml_backend_tensor_set(g->x, x, 0, (size_t)n * (size_t)a->hidden * sizeof *x);
+    if (!p->e->device.host)
+        ggml_backend_tensor_set(g->x, x, 0, (size_t)n * (size_t)a->hidden * sizeof *x);
     if (g->positions) {
         int32_t *positions = malloc((size_t)n * sizeof *positions);
         if (!positions)
@@ -293,6 +295,15 @@ static qks_status set_inputs(pass *p, const graph *g, const float *x, int32_t fi
     return set_mask(p, g, first, error);
 }
 
+/* A result's numbers, copied to `room` from a device that is not the host. */
+static const float *on_host(const engine *e, const struct ggml_tensor *t, float *room)
+{
+    if (e->device.host)
+        return t->data;
+    ggml_backend_tensor_get(t, room, 0, ggml_nbytes(t));
+    return room;
+}
+
 static qks_status run_chunk(pass *p, size_t document, int32_t first, int32_t n, qks_error *error)
 {
     engine *e = p->e;
@@ -310,6 +321,7 @@ static qks_status run_chunk(pass *p, size_t document, int32_t first, int32_t n, 
                           .only_q_k = p->last,
                           .first = first,
                           .n = n,
+                          .hidden = x,
                           .attention = &e->attention};
     graph g = graph_build(context, &want);
     qks_status status = QKS_OK;
@@ -321,17 +333,15 @@ static qks_status run_chunk(pass *p, size_t document, int32_t first, int32_t n, 
         ggml_backend_graph_compute(e->device.backend, g.nodes) != GGML_STATUS_SUCCESS)
         status = qks_fail(error, QKS_INTERNAL, "ggml could not compute layer %d", p->layer.number);
     if (status == QKS_OK && p->wanted) {
-        ggml_backend_tensor_get(g.q, e->q, 0, ggml_nbytes(g.q));
-        ggml_backend_tensor_get(g.k, e->k, 0, ggml_nbytes(g.k));
         engine_rows rows = {.layer = p->layer.number,
                             .document = document,
                             .first = first,
                             .n = n,
-                            .q = e->q,
-                            .k = e->k};
+                            .q = on_host(e, g.q, e->q),
+                            .k = on_host(e, g.k, e->k)};
         status = p->visit(p->context, &rows, error);
     }
-    if (status == QKS_OK && g.out)
+    if (status == QKS_OK && g.out && !e->device.host)
         ggml_backend_tensor_get(g.out, x, 0, ggml_nbytes(g.out));
     ggml_free(context);
     progress_add(p->task->progress, (uint64_t)n);

@@ -78,12 +78,21 @@ static struct ggml_tensor *input(const builder *b, enum ggml_type type, int64_t 
     return t;
 }
 
-/* A result that the host reads: it gets its own memory and its place in the graph. */
+/* The sum of x and y; on the host it replaces the hidden states in their own memory, which nothing
+ * later in the graph reads. */
+static struct ggml_tensor *add_to_hidden(const builder *b, struct ggml_tensor *x,
+                                         struct ggml_tensor *y)
+{
+    struct ggml_tensor *sum = ggml_add(b->g, x, y);
+    if (b->want->host)
+        sum->data = b->want->hidden;
+    return sum;
+}
+
+/* A result that the host reads: it keeps its memory to the end, and gets its place in the graph. */
 static struct ggml_tensor *output(const builder *b, struct ggml_tensor *t)
 {
-    if (t->op == GGML_OP_RESHAPE || t->op == GGML_OP_VIEW)
-        t = ggml_cont(b->g, t);
-    ggml_set_output(t);
+    ggml_set_output(t->view_src ? t->view_src : t);
     ggml_build_forward_expand(b->out->nodes, t);
     return t;
 }
@@ -93,9 +102,8 @@ static struct ggml_tensor *output(const builder *b, struct ggml_tensor *t)
 /* Keys or values `first_key ...` of the store as [d, keys, kv_heads]. */
 static struct ggml_tensor *stored(const builder *b, struct ggml_tensor *t, int64_t n_keys)
 {
-    size_t token = t->nb[1], head = (size_t)b->a->head_dim * sizeof(float);
-    return ggml_view_3d(b->g, t, b->a->head_dim, n_keys, b->a->kv_heads, token, head,
-                        (size_t)b->out->first_key * token);
+    return ggml_view_3d(b->g, t, t->ne[0], n_keys, t->ne[2], t->nb[1], t->nb[2],
+                        (size_t)b->out->first_key * t->nb[1]);
 }
 
 /* A slice of queries [d, n, q_heads] against all keys: the full matrix of scores, masked. */
@@ -158,11 +166,13 @@ static struct ggml_tensor *attention_of(const builder *b, struct ggml_tensor *q)
 
 /* ---- the block ---- */
 
-/* Keys or values of the chunk to their place in the store. */
+/* Keys or values [d, kv_heads, n] of the chunk to their place in the store. */
 static void keep(const builder *b, struct ggml_tensor *store, struct ggml_tensor *chunk)
 {
-    struct ggml_tensor *place = ggml_view_2d(b->g, store, store->ne[0], b->want->n, store->nb[1],
+    struct ggml_tensor *place = ggml_view_3d(b->g, store, store->ne[0], b->want->n, store->ne[2],
+                                             store->nb[1], store->nb[2],
                                              (size_t)b->want->first * store->nb[1]);
+    chunk = ggml_permute(b->g, chunk, 0, 2, 1, 3);
     ggml_build_forward_expand(b->out->nodes, ggml_cpy(b->g, chunk, place));
 }
 
@@ -192,6 +202,8 @@ graph graph_build(struct ggml_context *context, const graph_request *want)
     const architecture *a = want->a;
     builder b = {context, want, a, &out};
     out.x = input(&b, GGML_TYPE_F32, a->hidden, want->n, 1);
+    if (want->host)
+        out.x->data = want->hidden;
     bool turned = !(want->pre_rope && want->only_q_k);
     if (turned && a->layers[want->layer->number].rope)
         out.positions = input(&b, GGML_TYPE_I32, want->n, 1, 1);
@@ -201,8 +213,8 @@ graph graph_build(struct ggml_context *context, const graph_request *want)
     q = norm(&b, WEIGHT_Q_NORM, q);
     k = norm(&b, WEIGHT_K_NORM, k);
     if (want->pre_rope) {
-        out.q = output(&b, by_token(&b, q));
-        out.k = output(&b, by_token(&b, k));
+        out.q = output(&b, q);
+        out.k = output(&b, k);
     }
     if (turned) {
         q = turn(&b, q);
@@ -213,17 +225,17 @@ graph graph_build(struct ggml_context *context, const graph_request *want)
         }
     }
     if (!want->pre_rope) {
-        out.q = output(&b, by_token(&b, q));
-        out.k = output(&b, by_token(&b, k));
+        out.q = output(&b, q);
+        out.k = output(&b, k);
     }
     if (want->only_q_k)
         return out;
-    keep(&b, want->store->keys, by_token(&b, k));
-    keep(&b, want->store->values, linear(&b, WEIGHT_V, WEIGHT_V_BIAS, h));
+    keep(&b, want->store->keys, k);
+    keep(&b, want->store->values, by_head(&b, linear(&b, WEIGHT_V, WEIGHT_V_BIAS, h), a->kv_heads));
     struct ggml_tensor *attended = linear(&b, WEIGHT_O, WEIGHT_O_BIAS, attention_of(&b, q));
-    struct ggml_tensor *x = ggml_add(context, out.x,
-                                     norm(&b, WEIGHT_POST_ATTENTION_NORM, attended));
+    struct ggml_tensor *x = add_to_hidden(&b, out.x,
+                                          norm(&b, WEIGHT_POST_ATTENTION_NORM, attended));
     struct ggml_tensor *fed = feed_forward(&b, norm(&b, WEIGHT_FFN_NORM, x));
-    out.out = output(&b, ggml_add(context, x, norm(&b, WEIGHT_POST_FFN_NORM, fed)));
+    out.out = output(&b, add_to_hidden(&b, x, norm(&b, WEIGHT_POST_FFN_NORM, fed)));
     return out;
 }

@@ -3,6 +3,7 @@
 #ifndef QKS_ENGINE_GRAPH_H
 #define QKS_ENGINE_GRAPH_H
 
+#include "engine/attention.h"
 #include "engine/layer.h"
 #include "engine/operators.h"
 #include "model/architecture.h"
@@ -11,7 +12,7 @@
 
 /* What lives on the device longer than a chunk. */
 typedef struct graph_store {
-    struct ggml_tensor *keys, *values; /* [kv_heads * head_dim, positions] of one document */
+    struct ggml_tensor *keys, *values; /* [head_dim, positions, kv_heads] of one document */
     struct ggml_tensor *const
         *frequencies; /* by layer: [dimensions / 2] seconds per radian; or NULL */
 } graph_store;
@@ -24,20 +25,21 @@ typedef struct graph_request {
     bool pre_rope;              /* give q and k as they are before the rotary embedding */
     bool only_q_k;              /* stop there */
     int64_t first, n;           /* positions of the chunk */
+    float *hidden;              /* [n, hidden] on the host: taken and replaced where it is */
     attention_facts *attention; /* filled here, with scratch set by the caller */
 } graph_request;
 
 typedef struct graph {
     struct ggml_cgraph *nodes;
     /* inputs, to be set once the graph has memory; NULL: not part of it */
-    struct ggml_tensor *x;           /* [hidden, n] */
+    struct ggml_tensor *x;           /* [hidden, n]; on the host it is `hidden` already */
     struct ggml_tensor *positions;   /* [n] int32 */
     struct ggml_tensor *query_scale; /* [1, 1, n] */
     struct ggml_tensor *mask;        /* [keys, n] 0 where a query sees a key, else -inf */
     int64_t first_key;               /* of the mask */
     /* outputs */
     struct ggml_tensor *q, *k; /* [heads * head_dim, n] */
-    struct ggml_tensor *out;   /* [hidden, n]; NULL with only_q_k */
+    struct ggml_tensor *out;   /* [hidden, n], on the host in `hidden`; NULL with only_q_k */
 } graph;
 
 /* Tensors and nodes that any graph stays below. */

@@ -52,6 +52,8 @@ foreach(source IN LISTS fuzz_targets)
     endif()
 endforeach()
 
+add_library(backwards MODULE tests/torture/backwards.c) # for LD_PRELOAD: a clock that goes backwards
+
 file(GLOB scripts CONFIGURE_DEPENDS tests/cli/*.sh)
 foreach(script IN LISTS scripts)
     execute_process(COMMAND test -x "${script}" RESULT_VARIABLE not_executable)
@@ -62,7 +64,8 @@ foreach(script IN LISTS scripts)
     set(scratch "${CMAKE_BINARY_DIR}/tests/cli/${name}")
     add_test(NAME cli/${name} WORKING_DIRECTORY "${tests_dir}"
              COMMAND sh -c "rm -rf \"$0\" && mkdir -p \"$0\" && exec \"$1\"" "${scratch}" "${script}")
-    qkscope_test(cli/${name} "QKSCOPE=$<TARGET_FILE:qkscope>" "QKSCOPE_SCRATCH=${scratch}")
+    qkscope_test(cli/${name} "QKSCOPE=$<TARGET_FILE:qkscope>" "QKSCOPE_SCRATCH=${scratch}"
+                 "QKSCOPE_BACKWARDS=$<TARGET_FILE:backwards>")
 endforeach()
 
 # qkscope-torture: the program with calls that can be made to fail (tests/torture). Only with
@@ -81,4 +84,11 @@ if(QKSCOPE_SANITIZE AND TARGET qkscope AND NOT QKSCOPE_FUZZ)
              COMMAND python3 torture/torture.py $<TARGET_FILE:qkscope-torture>
                      "${CMAKE_BINARY_DIR}/tests/torture" --sample 3 analyze capture run)
     qkscope_test(torture/sample)
+endif()
+
+if(TARGET qkscope AND NOT QKSCOPE_SANITIZE)
+    add_test(NAME torture/kills WORKING_DIRECTORY "${tests_dir}"
+             COMMAND python3 torture/kill_loop.py $<TARGET_FILE:qkscope>
+                     "${CMAKE_BINARY_DIR}/tests/kills" 10)
+    qkscope_test(torture/kills)
 endif()

@@ -110,6 +110,16 @@ static qks_status run_group(worker *w, const json_t *request, qks_error *error)
     return say(json_pack("{s:I, s:f}", "done", group, "seconds", seconds() - started), error);
 }
 
+/* If memory runs out the kernel shall end the worker, not the study that counts on it. */
+static void offer_oneself(void)
+{
+    FILE *file = fopen("/proc/self/oom_score_adj", "w");
+    if (!file)
+        return;
+    (void)fputs("500\n", file);
+    (void)fclose(file); /* what may not be, may not be */
+}
+
 qks_status qks_worker(qks_error *error)
 {
     worker w = {.session = NULL};
@@ -118,7 +128,8 @@ qks_status qks_worker(qks_error *error)
     json_t *first = NULL; /* the options point into it */
     qks_status status = QKS_OK;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* no worker outlives its study */
-    (void)signal(SIGINT, SIG_IGN);          /* a terminal's Ctrl-C is for the study to answer */
+    offer_oneself();
+    (void)signal(SIGINT, SIG_IGN); /* a terminal's Ctrl-C is for the study to answer */
     for (ssize_t n; status == QKS_OK && (n = getline(&line, &room, stdin)) > 0;) {
         json_t *request = json_loadb(line, (size_t)n, 0, NULL);
         if (!request)

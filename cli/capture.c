@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "qkscope/capture.h"
+#include "qkscope/isolate.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,6 +117,8 @@ static qks_status run_capture(const cli_arguments *a, qks_error *error)
     qks_capture_report r;
     const char *out = argument(a, "--out");
     qks_status status = take_options(a, &options, error);
+    if (status == QKS_OK)
+        status = qks_isolate(out, options.backend, error);
     if (status == QKS_OK)
         status = qks_capture(a->operands[0], out, &options, &r, error);
     if (status != QKS_OK)

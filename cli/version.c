@@ -32,7 +32,7 @@ static qks_status run_version(const cli_arguments *a, qks_error *error)
     printf("qkscope %s%s%s%s\n", qks_version(), *qks_revision() ? " (" : "", qks_revision(),
            *qks_revision() ? ")" : "");
     for (size_t i = 0; i < count; i++)
-        printf("  %-10s %-12s %s\n", parts[i].name, parts[i].version, parts[i].role);
+        printf("  %-10s %-20s %s\n", parts[i].name, parts[i].version, parts[i].role);
     return QKS_OK;
 }
 

@@ -82,7 +82,7 @@ QKS_MUST_CHECK qks_status dataset_scan(store *s, int thread, const dataset_head 
 /* ---- writing ---- */
 typedef struct dataset_writer dataset_writer;
 
-/* Vectors are spooled to a temporary file beside `root` and become Parquet files (zstd) on finish,
+/* Vectors are spooled to a temporary file in `root` and become Parquet files (zstd) on finish,
  * so that memory stays bounded whatever their number. A root with a card is refused. */
 QKS_MUST_CHECK qks_status dataset_create(dataset_writer **out, const char *root, int dimension,
                                          qks_error *error);

@@ -150,8 +150,8 @@ static qks_status start(dataset_writer *w, const char *root, qks_error *error)
         return qks_fail(error, QKS_INVALID,
                         "'%s' holds a dataset already; remove it or name another folder", root);
     qks_status status = folder_make(w->root, error);
-    if (status == QKS_OK)
-        status = spool_open(&w->spool, w->root, w->dimension, error);
+    if (status == QKS_OK) /* in the folder: the process may have no right to write elsewhere */
+        status = spool_open(&w->spool, card, w->dimension, error);
     return status;
 }
 

@@ -40,7 +40,11 @@ qks_status local_begin(local *l, const plan *p, size_t model, size_t group, cons
         return ask(l, error);
     child_end(&l->child, false, NULL);
     l->open = false;
-    qks_status status = plan_ask(p, model, &l->child, error);
+    arena a = {0};
+    const char *slash = strrchr(path, '/');
+    const char *folder = slash ? arena_copy(&a, path, (size_t)(slash - path)) : NULL;
+    qks_status status = plan_ask(p, model, folder, &l->child, error);
+    arena_free(&a);
     l->open = l->child.process > 0; /* one that dies at once is met by local_step */
     return l->open && status == QKS_IO ? QKS_OK : status;
 }

@@ -51,12 +51,12 @@ static qks_status wait_plan(const plan *p, child *c, json_t **facts, text *reaso
     }
 }
 
-qks_status plan_ask(const plan *p, size_t number, child *c, qks_error *error)
+qks_status plan_ask(const plan *p, size_t number, const char *folder, child *c, qks_error *error)
 {
-    json_t *request = json_pack("{s:s, s:I, s:i, s:I, s:s*, s:b}", "study", p->study->path, "model",
-                                (json_int_t)number, "threads", p->options->threads, "memory",
-                                (json_int_t)p->options->memory, "backend", p->options->backend,
-                                "calibrate", p->calibrate);
+    json_t *request = json_pack("{s:s, s:I, s:i, s:I, s:s*, s:b, s:s*}", "study", p->study->path,
+                                "model", (json_int_t)number, "threads", p->options->threads,
+                                "memory", (json_int_t)p->options->memory, "backend",
+                                p->options->backend, "calibrate", p->calibrate, "out", folder);
     qks_status status = child_start(c, p->options->program, error);
     if (status == QKS_OK)
         status = request ? child_tell(c, request, error) : out_of_memory(error, "request");
@@ -68,7 +68,7 @@ qks_status plan_worker(const plan *p, size_t number, child *c, json_t **facts, t
                        qks_error *error)
 {
     *facts = NULL;
-    qks_status status = plan_ask(p, number, c, error);
+    qks_status status = plan_ask(p, number, NULL, c, error);
     if (status == QKS_OK)
         status = wait_plan(p, c, facts, reason, error);
     if (status != QKS_OK) {

@@ -42,8 +42,10 @@ QKS_MUST_CHECK qks_status plan_open(plan *p, study *s, const char *path,
 QKS_MUST_CHECK qks_status plan_make(plan *p, qks_error *error);
 void plan_close(plan *p);
 
-/* Start a worker for model `number` and tell it what it is to be. */
-QKS_MUST_CHECK qks_status plan_ask(const plan *p, size_t number, child *c, qks_error *error);
+/* Start a worker for model `number` and tell it what it is to be. It may write in `folder` only;
+ * NULL: nowhere. */
+QKS_MUST_CHECK qks_status plan_ask(const plan *p, size_t number, const char *folder, child *c,
+                                   qks_error *error);
 /* A worker for model `number`, its plan taken and dropped. `reason`: why it could not be had, when
  * the status is QKS_PARTIAL. */
 QKS_MUST_CHECK qks_status plan_worker(const plan *p, size_t number, child *c, json_t **facts,

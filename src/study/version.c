@@ -1,6 +1,7 @@
 /* version.c: versions of qkscope and of what it is linked with; asking them starts nothing. */
 #include "qkscope/version.h"
 
+#include "qkscope/isolate.h"
 #include "store/store.h"
 
 #include <cblas.h>
@@ -43,6 +44,7 @@ const qks_part *qks_parts(size_t *count)
         {"utf8proc", NULL, "Unicode"},
         {"OpenMP", NULL, "threads"},
         {"MPI", NULL, "ranks"},
+        {"isolation", NULL, "what reads weights gives up rights by"},
     };
     static char openmp[16], blas[64];
     (void)snprintf(openmp, sizeof openmp, "%d", _OPENMP);
@@ -55,7 +57,8 @@ const qks_part *qks_parts(size_t *count)
                                     onig_version(),
                                     utf8proc_version(),
                                     openmp,
-                                    MPI_NAME};
+                                    MPI_NAME,
+                                    qks_isolation()};
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
         parts[i].version = versions[i];
     *count = sizeof parts / sizeof *parts;

@@ -1,6 +1,7 @@
 /* worker.c: one model in a process of its own. Requests and answers are lines of JSON:
  *
- *   {"study": PATH, "model": NUMBER, "threads": N, "memory": N, "backend": NAME}   first, once
+ *   {"study": PATH, "model": NUMBER, "threads": N, "memory": N, "backend": NAME, "out": FOLDER}
+ *       first, once; it may write there only
  *       -> {"plan": {...}}: heads, documents, memory, and every group's key, tokens and work;
  *          with "calibrate": true also the seconds that each group will take
  *   {"group": NUMBER, "path": FILE}
@@ -9,6 +10,7 @@
  * What fails ends the process with {"error": MESSAGE}. */
 #include "qkscope/run.h"
 
+#include "qkscope/isolate.h"
 #include "study/session.h"
 #include "study/study.h"
 
@@ -67,10 +69,14 @@ static json_t *plan_of(const session *s)
 static qks_status open_model(worker *w, const json_t *request, qks_error *error)
 {
     const char *path = json_string_value(json_object_get(request, "study"));
+    const char *out = json_string_value(json_object_get(request, "out"));
+    const char *backend = json_string_value(json_object_get(request, "backend"));
     json_int_t number = json_integer_value(json_object_get(request, "model"));
     text faults = text_new(1 << 20);
-    qks_status status = path ? study_read(&w->study, path, &faults, error)
+    qks_status status = path ? qks_isolate(out, backend, error)
                              : qks_fail(error, QKS_INTERNAL, "the worker was told no study");
+    if (status == QKS_OK)
+        status = study_read(&w->study, path, &faults, error);
     text_free(&faults);
     if (status != QKS_OK)
         return status;
@@ -80,7 +86,7 @@ static qks_status open_model(worker *w, const json_t *request, qks_error *error)
     w->options = study_capture_options(&w->study, m);
     w->options.threads = (int)json_integer_value(json_object_get(request, "threads"));
     w->options.memory = (size_t)json_integer_value(json_object_get(request, "memory"));
-    w->options.backend = json_string_value(json_object_get(request, "backend"));
+    w->options.backend = backend;
     const char *model = study_model_path(&w->study, m);
     status = model ? session_open(&w->session, model, &w->options, error)
                    : qks_fail(error, QKS_MEMORY, "out of memory");

@@ -155,6 +155,7 @@ with open("large/model.safetensors", "wb") as file:
 PY
     sed 's,model: .*/LC1-60,model: large,' study.yaml >large.yaml
     echo $((150 << 20)) >"$limit"
+    # shellcheck disable=SC2016 # the inner shell expands them
     expect 3 bash -c 'echo $$ >"$1/cgroup.procs"; exec "$2" run large.yaml --threads 1 --out large-run' \
         bash "$group" "$QKSCOPE"
     rmdir "$group"

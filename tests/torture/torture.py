@@ -85,6 +85,7 @@ class Scenario:
         # Workers keep their messages to themselves, so reports go to files beside the folder.
         report = f"exitcode={CRASHED}:log_path={out}.report"
         environment = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="1",
+                           QKSCOPE_ISOLATION="none", # or workers could not write reports
                            ASAN_OPTIONS=f"{report}:abort_on_error=0:allocator_may_return_null=1",
                            UBSAN_OPTIONS=f"{report}:print_stacktrace=1",
                            LSAN_OPTIONS=f"{report}:print_suppressions=0:suppressions="

@@ -26,6 +26,7 @@ if(QKSCOPE_SANITIZE)
     endif()
 else()
     target_compile_options(qkscope_flags INTERFACE -fstack-protector-strong
+                           -fstack-clash-protection
                            $<$<CONFIG:Release>:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
     target_link_options(qkscope_flags INTERFACE LINKER:-z,relro LINKER:-z,now)
 endif()

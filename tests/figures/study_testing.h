@@ -17,7 +17,7 @@ typedef struct made_study {
     qks_depth_row depth[MODELS_MOST * DEPTH_BINS];
     qks_trajectory_row trajectory[MODELS_MOST];
     qks_finding_row findings[FINDINGS_MOST];
-    char names[MODELS_MOST][16];
+    char names[MODELS_MOST][24];
     view view;
 } made_study;
 

@@ -94,7 +94,7 @@ static void cells_stand_where_the_table_has_them(void **state)
 static void one_row_of_many_stands_upright(void **state)
 {
     (void)state;
-    static char names[20][8];
+    static char names[20][24];
     qks_compare_row rows[COUNT_OF(names)];
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         (void)snprintf(names[i], sizeof names[i], "q%zu", i);

@@ -73,6 +73,7 @@ static void csv_numbers_read_back_the_same(void **state)
     text blank = text_new(1000);
     csv_number(&blank, NAN);
     assert_string_equal(text_string(&blank), "");
+    text_free(&blank);
 }
 
 static void markdown_shows_markup_as_text(void **state)

@@ -20,7 +20,7 @@ void comparison_readme(const comparison_view *v, const char *image, text *out);
 /* Into OUT/figure/. QKS_PARTIAL: gnuplot is missing or failed; script, data and explanation are
  * written all the same. `program`: this one, with its version. */
 QKS_MUST_CHECK qks_status comparison_figure(const qks_compare_facts *facts, const char *run,
-                                            const char *table, const char *program,
-                                            const char *out, qks_error *error);
+                                            const char *table, const char *program, const char *out,
+                                            qks_error *error);
 
 #endif

@@ -42,9 +42,11 @@ static const pre_rule PRE_RULES[] = {
     {.name = "llama-bpe", .patterns = {BY_THREES}, .ignore_merges = true, .add_bos = true},
     {.name = "llama3", .patterns = {BY_THREES}, .ignore_merges = true, .add_bos = true},
     {.name = "llama-v3", .patterns = {BY_THREES}, .ignore_merges = true, .add_bos = true},
+    {.name = "smaug-bpe", .patterns = {BY_THREES}, .ignore_merges = true}, /* SmolLM3's */
     {.name = "chatglm-bpe", .patterns = {BY_THREES}},
     {.name = "glm4", .patterns = {BY_THREES}, .ignore_merges = true},
     {.name = "qwen2", .patterns = {BY_ONES}, .nfc = true},
+    {.name = "deepseek-r1-qwen", .patterns = {BY_ONES}, .nfc = true},
     {.name = "tekken", .patterns = {BY_CASE}, .ignore_merges = true, .add_bos = true},
     {.name = "default",
      .patterns = {"[\\p{P}\\$\\+<=>\\^~\\|]+", GPT2_EXPRESSION, "\\p{N}+", "[0-9][0-9][0-9]"}},

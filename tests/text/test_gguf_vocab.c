@@ -3,7 +3,7 @@
 #include "testing.h"
 
 #include "base/file.h"
-#include "text/tokenizer.h"
+#include "text/tokens.h"
 
 typedef struct bytes {
     char *data;
@@ -97,6 +97,68 @@ static void test_unknown_pre(void **state)
     free(b.data);
 }
 
+/* The file with another tokenizer.ggml.pre. */
+static bytes with_pre(bytes b, const char *name)
+{
+    enum { TYPE_SIZE = 4, LENGTH_SIZE = 8 };
+    char *at = find(b, "tokenizer.ggml.pre") + strlen("tokenizer.ggml.pre") + TYPE_SIZE;
+    uint64_t old = 0, new = strlen(name);
+    memcpy(&old, at, sizeof old);
+    size_t before = (size_t)(at - b.data), rest = before + LENGTH_SIZE + (size_t)old;
+    bytes out = {calloc(1, b.length + new), before + LENGTH_SIZE + new + b.length - rest};
+    assert_non_null(out.data);
+    memcpy(out.data, b.data, before);
+    memcpy(out.data + before, &new, sizeof new);
+    for (size_t i = 0; i < new; i++)
+        out.data[before + LENGTH_SIZE + i] = name[i];
+    memcpy(out.data + before + LENGTH_SIZE + new, b.data + rest, b.length - rest);
+    return out;
+}
+
+static char *ids_with_pre(const char *folder, bytes b, const char *name)
+{
+    static const char TEXT[] = "It'S 1234567 words,\n\n  e\u0301 and 12 more.";
+    bytes named = with_pre(b, name);
+    const char *path = path_of(folder, "vocab.gguf");
+    tokenizer *t = NULL;
+    encoder *e = NULL;
+    const int32_t *ids = NULL;
+    size_t count = 0;
+    qks_error error;
+    assert_ok(file_put(path, named.data, named.length, &error), &error);
+    assert_ok(tokenizer_open(&t, path, &error), &error);
+    assert_ok(encoder_open(&e, t, &error), &error);
+    assert_ok(encoder_run(e, TEXT, strlen(TEXT), false, &ids, &count, &error), &error);
+    char *shown = ids_text(ids, count);
+    encoder_close(e);
+    tokenizer_close(t);
+    free(named.data);
+    return shown;
+}
+
+/* Names of the same rule, and of another. */
+static void test_names_of_rules(void **state)
+{
+    static const struct {
+        const char *name, *other;
+        bool same;
+    } cases[] = {
+        {"smaug-bpe", "llama-bpe", true}, {"deepseek-r1-qwen", "qwen2", true},
+        {"smollm", "starcoder", true},    {"smaug-bpe", "qwen2", false},
+        {"smaug-bpe", "smollm", false},
+    };
+    bytes b = load("smollm");
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char *one = ids_with_pre(*state, b, cases[i].name);
+        char *other = ids_with_pre(*state, b, cases[i].other);
+        if ((strcmp(one, other) == 0) != cases[i].same)
+            fail_msg("%s: %s\n%s: %s", cases[i].name, one, cases[i].other, other);
+        free(one);
+        free(other);
+    }
+    free(b.data);
+}
+
 /* Numbers that promise more than the file holds, and types that do not exist. */
 static void test_absurd_numbers(void **state)
 {
@@ -157,8 +219,11 @@ int main(void)
 {
 #define SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
     const struct CMUnitTest tests[] = {
-        SCRATCH(test_cut),         SCRATCH(test_names),
-        SCRATCH(test_unknown_pre), SCRATCH(test_absurd_numbers),
+        SCRATCH(test_cut),
+        SCRATCH(test_names),
+        SCRATCH(test_unknown_pre),
+        SCRATCH(test_names_of_rules),
+        SCRATCH(test_absurd_numbers),
         SCRATCH(test_garbled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* collector.c: chunks of queries and keys into moments, samples and vectors. */
 #include "capture/collector.h"
 
+#include "base/numbers.h"
 #include "base/parallel.h"
 
 #include <math.h>
@@ -221,10 +222,7 @@ static qks_status check_finite(const collector *c, const collector_rows *rows, c
     size_t stride = 0, d = (size_t)c->o.info->d;
     const float *x = values_of(c, rows, id, &stride);
     for (int32_t i = 0; i < rows->n; i++, x += stride) {
-        float check = 0;
-        for (size_t j = 0; j < d; j++)
-            check += x[j] * 0;
-        if (check != 0)
+        if (!all_finite(x, d))
             return qks_fail(error, QKS_INVALID,
                             "NaN or infinity in layer %d, %s head %d, document '%s', token %d",
                             id->layer, id->kind == 'k' ? "key" : "query", id->head,
@@ -233,23 +231,43 @@ static qks_status check_finite(const collector *c, const collector_rows *rows, c
     return QKS_OK;
 }
 
+static int by_priority(const void *a, const void *b)
+{
+    double x = ((const pair_draw *)a)->priority, y = ((const pair_draw *)b)->priority;
+    return (x > y) - (x < y);
+}
+
+typedef struct sampled_rows {
+    const moments_rows *part;
+    size_t d;
+} sampled_rows;
+
+static void fill_sample(const void *context, const pair_draw *draw, float *row)
+{
+    const sampled_rows *from = context;
+    memcpy(row, from->part->f32 + draw->first * from->part->stride, from->d * sizeof *row);
+    row[from->d] = (float)from->part->position[draw->first];
+}
+
 /* Offers rows to the side's sample; after the first few documents hardly any is taken. */
 static qks_status sample_side(side *s, uint64_t seed, const moments_rows *part, qks_error *error)
 {
-    float *row = NULL;
+    pair_draws draws = {0};
     qks_status status = QKS_OK;
-    for (size_t i = 0; i < part->n; i++) {
-        uint32_t at = part->pick[i];
-        if (!side_sample_wants(s, seed, part->position[at]))
-            continue;
-        if (!row)
-            status = memory_zeroed(&row, (size_t)s->d + 1, sizeof *row, error);
-        if (status != QKS_OK)
-            break;
-        memcpy(row, part->f32 + at * part->stride, (size_t)s->d * sizeof *row);
-        side_sample_add(s, seed, part->position[at], row);
+    for (size_t i = 0; status == QKS_OK && i < part->n; i++) {
+        uint32_t row = part->pick[i];
+        double priority = pair_uniform(seed, (uint64_t)part->position[row]);
+        if (priority < s->sample.threshold)
+            status = array_push(&draws, ((pair_draw){.priority = priority, .first = row}), error);
     }
-    free(row);
+    if (status == QKS_OK && draws.length) {
+        qsort(draws.data, draws.length, sizeof *draws.data, by_priority);
+        if (draws.length > s->sample.capacity + 1)
+            draws.length = s->sample.capacity + 1;
+        pair_reservoir_merge(&s->sample, &draws, fill_sample,
+                             &(sampled_rows){.part = part, .d = (size_t)s->d});
+    }
+    free(draws.data);
     return status;
 }
 

@@ -8,9 +8,9 @@
 #include "capture/moments.h"
 
 #include "base/memory.h"
+#include "base/numbers.h"
 
 #include <cblas.h>
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -143,10 +143,10 @@ static void block_add(moments *m, size_t n, const block *b)
 static bool row_is_fine(const moments *m, const moments_rows *rows, size_t row)
 {
     size_t d = (size_t)m->d, at = row * stride_of(m, rows);
+    if (rows->f32)
+        return all_finite(rows->f32 + at, d);
     int bad = 0;
-    for (size_t j = 0; rows->f32 && j < d; j++)
-        bad |= !(fabsf(rows->f32[at + j]) <= FLT_MAX);
-    for (size_t j = 0; rows->f64 && j < d; j++)
+    for (size_t j = 0; j < d; j++)
         bad |= !(fabs(rows->f64[at + j]) <= LARGEST);
     return !bad;
 }

@@ -133,8 +133,9 @@ static size_t survivors(const pair_reservoir *r, const pair_draws *draws, size_t
     return fresh;
 }
 
-/* Merge from the back, so that each difference moves once at most and in place. */
-static void merge(pair_reservoir *r, const pair_draws *draws, const float *keys)
+/* From the back, so that each row moves once at most and in place. */
+void pair_reservoir_merge(pair_reservoir *r, const pair_draws *draws, pair_fill *fill,
+                          const void *context)
 {
     size_t d = (size_t)r->d, old = 0, fresh = survivors(r, draws, r->capacity + 1, &old);
     r->count = old + fresh;
@@ -146,14 +147,25 @@ static void merge(pair_reservoir *r, const pair_draws *draws, const float *keys)
             memcpy(to, r->difference + old * d, d * sizeof *to);
             continue;
         }
-        const float *first = keys + draw->first * d, *second = keys + draw->second * d;
-        for (size_t j = 0; j < d; j++)
-            to[j] = first[j] - second[j];
+        fill(context, draw, to);
         r->priority[at] = draw->priority;
         fresh--;
     }
     if (r->count > r->capacity)
         cut(r, r->priority[r->capacity]);
+}
+
+typedef struct cell_keys {
+    const float *keys; /* [m, d] */
+    size_t d;
+} cell_keys;
+
+static void fill_difference(const void *context, const pair_draw *draw, float *row)
+{
+    const cell_keys *c = context;
+    const float *first = c->keys + draw->first * c->d, *second = c->keys + draw->second * c->d;
+    for (size_t j = 0; j < c->d; j++)
+        row[j] = first[j] - second[j];
 }
 
 qks_status pair_reservoir_add(pair_reservoir *r, uint64_t seed, uint32_t m, const float *keys,
@@ -163,7 +175,8 @@ qks_status pair_reservoir_add(pair_reservoir *r, uint64_t seed, uint32_t m, cons
     /* One more than fits: the first that does not fit sets the threshold. */
     qks_status status = pairs_draw(seed, m, r->capacity + 1, r->threshold, &draws, error);
     if (status == QKS_OK && draws.data)
-        merge(r, &draws, keys);
+        pair_reservoir_merge(r, &draws, fill_difference,
+                             &(cell_keys){.keys = keys, .d = (size_t)r->d});
     free(draws.data);
     return status;
 }

@@ -46,6 +46,12 @@ void pair_reservoir_offer(pair_reservoir *r, double priority, const float *diffe
 QKS_MUST_CHECK qks_status pair_reservoir_add(pair_reservoir *r, uint64_t seed, uint32_t m,
                                              const float *keys, qks_error *error);
 
+/* Offer many at once: `draws` in rising order of priority, at most capacity + 1 of them; `fill`
+ * writes the row of one that is taken. */
+typedef void pair_fill(const void *context, const pair_draw *draw, float *row);
+void pair_reservoir_merge(pair_reservoir *r, const pair_draws *draws, pair_fill *fill,
+                          const void *context);
+
 void pair_reservoir_join(pair_reservoir *into, const pair_reservoir *from);
 
 /* Number i of a seeded stream of uniforms in (0, 1). */

@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void score_tile(const panel *p, con
     for (int64_t j = 0; j < d; j++, q += PANEL) {
         floats query[VECTORS];
         for (int v = 0; v < VECTORS; v++)
-            query[v] = held(load(q + v * LANES));
+            query[v] = held(load(q + (ptrdiff_t)v * LANES));
         for (int i = 0; i < n; i++)
             for (int v = 0; v < VECTORS; v++)
                 sum[i][v] += query[v] * keys[i * d + j];
@@ -206,7 +206,7 @@ static void panel_end(const panel *p, float *to, int64_t stride)
 
 size_t attention_scratch(int head_dim)
 {
-    return PANELS * PANEL * (KEY_BLOCK + 2 * (size_t)head_dim + 2) + LANES;
+    return (size_t)PANELS * PANEL * (KEY_BLOCK + 2 * (size_t)head_dim + 2) + LANES;
 }
 
 /* A thread's memory as panels of the queries first .. of the chunk, one head; how many. */
@@ -217,17 +217,18 @@ static int panels_begin(panel *panels, const struct ggml_tensor *q, const attent
     int64_t end = first + ATTENTION_QUERIES < q->ne[1] ? first + ATTENTION_QUERIES : q->ne[1];
     const float *queries = (const float *)q->data + head * d;
     int count = 0;
-    for (int64_t row = first; row < end; row += PANEL, room += VECTORS * (2 + 2 * d + KEY_BLOCK)) {
+    for (int64_t row = first; row < end; row += PANEL) {
         panel *p = &panels[count++];
         *p = (panel){.facts = f,
                      .first = f->first + row,
                      .rows = end - row < PANEL ? end - row : PANEL,
                      .best = room,
                      .weight = room + VECTORS,
-                     .queries = (float *)(room + 2 * VECTORS),
+                     .queries = (float *)(room + (ptrdiff_t)2 * VECTORS),
                      .sums = (float *)(room + VECTORS * (2 + d)),
                      .scores = room + VECTORS * (2 + 2 * d)};
         panel_begin(p, queries + row * stride, stride);
+        room += VECTORS * (2 + 2 * d + KEY_BLOCK);
     }
     return count;
 }
@@ -241,17 +242,16 @@ static void attention_task(struct ggml_tensor *out, const attention_facts *f, fl
     const float *keys = (const float *)((const char *)k->data + kv_head * k->nb[2]);
     const float *values = (const float *)((const char *)v->data + kv_head * v->nb[2]);
     size_t off = (uintptr_t)scratch / sizeof(float) % LANES;
+    floats *room = (floats *)(scratch + (LANES - off) % LANES);
     panel panels[PANELS];
-    int count = panels_begin(panels, q, f, (floats *)(scratch + (LANES - off) % LANES), head,
-                             first);
-    const panel *last = &panels[count - 1];
-    int64_t begin = f->window && panels->first - f->window + 1 > 0 ? panels->first - f->window + 1
-                                                                   : 0;
-    int64_t end = last->first + last->rows;
+    int count = panels_begin(panels, q, f, room, head, first);
+    int64_t begin = f->first + first, end = f->first + q->ne[1];
+    end = end < begin + ATTENTION_QUERIES ? end : begin + ATTENTION_QUERIES;
+    begin = f->window && begin - f->window + 1 > 0 ? begin - f->window + 1 : 0;
     for (int64_t key = begin; key < end; key += KEY_BLOCK) {
         int64_t n = end - key < KEY_BLOCK ? end - key : KEY_BLOCK;
-        for (int i = 0; i < count;
-             i++) /* all of one kind first: a block of either fits the cache */
+        /* All of one kind first: a block of keys, or of values, fits the nearest cache. */
+        for (int i = 0; i < count; i++)
             weigh(&panels[i], keys + key * d, key, n);
         for (int i = 0; i < count; i++)
             gather(&panels[i], values + key * d, key, n);

@@ -2,6 +2,7 @@
 #include "engine/layer.h"
 
 #include "base/memory.h"
+#include "base/numbers.h"
 #include "base/parallel.h"
 
 #include <ggml-alloc.h>
@@ -186,14 +187,6 @@ static int64_t stored_row(const architecture *a, const weight *t, int64_t row)
     return head * d + (i < half ? 2 * i : 2 * (i - half) + 1);
 }
 
-static bool all_finite(const float *x, int64_t n)
-{
-    float check = 0;
-    for (int64_t i = 0; i < n; i++)
-        check += x[i] * 0; /* 0, or NaN for NaN and infinity */
-    return check == 0;
-}
-
 static qks_status not_finite(const weight *t, int64_t row, qks_error *error)
 {
     return qks_fail(error, QKS_INVALID, "tensor '%s' holds NaN or infinity in row %lld", t->name,
@@ -216,7 +209,7 @@ static qks_status widen_rows(void *context, size_t index, int thread, qks_error 
             memcpy(to, source, (size_t)t->columns * sizeof *to);
         else
             convert(source, to, t->columns);
-        if (!all_finite(to, t->columns))
+        if (!all_finite(to, (size_t)t->columns))
             return not_finite(t, row, error);
     }
     return QKS_OK;
@@ -229,7 +222,7 @@ static qks_status check_rows(void *context, size_t index, int thread, qks_error 
     int64_t first = (int64_t)index * ROWS_AT_ONCE;
     int64_t end = first + ROWS_AT_ONCE < t->rows ? first + ROWS_AT_ONCE : t->rows;
     for (int64_t row = first; row < end; row++)
-        if (!all_finite((const float *)t->data + row * t->columns, t->columns))
+        if (!all_finite((const float *)t->data + row * t->columns, (size_t)t->columns))
             return not_finite(t, row, error);
     return QKS_OK;
 }

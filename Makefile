@@ -1,13 +1,19 @@
 # A thin layer over scripts/ and CMake. `make help` lists the targets.
-BUILD  ?= build
+# GGML_BACKENDS="vulkan cuda" builds with these of ggml's backends, in a folder of its own;
+# PORTABLE=1 for any x86-64 with AVX2 (docs/backends.md).
+comma   := ,
+choices := $(addprefix -,$(subst $(comma), ,$(GGML_BACKENDS)) $(if $(PORTABLE),portable))
+variant := $(subst $(subst ,, ),,$(choices))
+BUILD  ?= build$(variant)
 PREFIX ?= /usr/local
 JOBS   ?= $(shell nproc)
-export JOBS
-CONFIGURE = cmake -S . -G Ninja $(CMAKE_ARGS)
+export JOBS GGML_BACKENDS PORTABLE
+CONFIGURE = cmake -S . -G Ninja -DQKSCOPE_DEPS=.deps$(variant) \
+            $(if $(PORTABLE),-DQKSCOPE_MARCH=x86-64-v3) $(CMAKE_ARGS)
 
 .DEFAULT_GOAL := all
 .PHONY: all demo setup asan test test-interop fuzz torture kill-loop check format bench install \
-        clean distclean help
+        deb test-deb clean distclean help
 
 all: ## set up what is missing, build build/qkscope
 	@scripts/setup build
@@ -57,11 +63,20 @@ bench: all ## measure, and compare with the reference implementations
 install: all ## install below PREFIX (and DESTDIR)
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
+deb: ## build-portable/qkscope_VERSION_ARCHITECTURE.deb, for Debian 12
+	@PORTABLE=1 scripts/setup deb
+	@$(MAKE) --no-print-directory PORTABLE=1 \
+	    CMAKE_ARGS="-DCMAKE_INSTALL_PREFIX=/usr -DQKSCOPE_TESTS=OFF $(CMAKE_ARGS)"
+	@cd build-portable && cpack -G DEB
+
+test-deb: ## install that package in a bare Debian 12 (debootstrap; needs root) and try it
+	@scripts/test-deb
+
 clean: ## remove what the builds made
 	rm -rf build build-*
 
 distclean: clean ## also remove .deps
-	rm -rf .deps .deps.*
+	rm -rf .deps .deps-* .deps.*
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

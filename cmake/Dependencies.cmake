@@ -1,8 +1,9 @@
 # Finds every library and gathers them in the target qkscope_dependencies. A library installed on
-# the system comes before the one that scripts/setup has put into .deps.
+# the system comes before the one that scripts/setup has put into QKSCOPE_DEPS.
 # The linker keeps only what the code uses (--as-needed, see Flags.cmake).
 add_library(qkscope_dependencies INTERFACE)
-set(deps "${CMAKE_CURRENT_SOURCE_DIR}/.deps")
+set(deps "${QKSCOPE_DEPS}")
+cmake_path(ABSOLUTE_PATH deps)
 
 function(qkscope_uses name version)
     target_link_libraries(qkscope_dependencies INTERFACE ${ARGN})

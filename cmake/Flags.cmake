@@ -12,7 +12,7 @@ add_library(qkscope_flags INTERFACE)
 target_compile_definitions(qkscope_flags INTERFACE _GNU_SOURCE QKS_VERSION="${PROJECT_VERSION}")
 target_compile_options(qkscope_flags INTERFACE -Wall -Wextra -Wpedantic
                        $<$<BOOL:${QKSCOPE_WERROR}>:-Werror>
-                       $<$<BOOL:${QKSCOPE_NATIVE}>:-march=native>)
+                       $<$<BOOL:${QKSCOPE_MARCH}>:-march=${QKSCOPE_MARCH}>)
 target_link_options(qkscope_dependencies INTERFACE LINKER:--as-needed)
 
 if(QKSCOPE_SANITIZE)

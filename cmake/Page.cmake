@@ -1,7 +1,7 @@
 # The page of `qkscope report`: src/report/page, bundled by esbuild into one file, which
 # src/report/template.c takes into the program.
 set(page_sources "${CMAKE_CURRENT_SOURCE_DIR}/src/report/page")
-set(page_modules "${CMAKE_CURRENT_SOURCE_DIR}/.deps/page/node_modules")
+set(page_modules "${deps}/page/node_modules")
 set(page_file "${CMAKE_BINARY_DIR}/page.html")
 
 find_program(NODE node)

@@ -108,3 +108,14 @@ import json, sys
 facts = json.load(open(sys.argv[1]))
 sys.exit(not (facts["version"] and facts["parts"]["DuckDB"] and "revision" in facts))
 EOF
+
+# --- devices: listed when asked for, and then in JSON too
+[[ $out != *devices* ]] || fail "version lists devices unasked"
+expect 0 "$QKSCOPE" version --devices
+grep -qE '^  CPU +cpu +[0-9.]+ GB ' stdout.txt || fail "no CPU among the devices: $out"
+expect 0 "$QKSCOPE" version --devices --json
+python3 - stdout.txt <<'EOF' || fail "version --devices --json"
+import json, sys
+devices = json.load(open(sys.argv[1]))["devices"]
+sys.exit(not any(d["name"] == "CPU" and d["kind"] == "cpu" and d["memory"] > 0 for d in devices))
+EOF

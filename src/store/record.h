@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of the tables' meaning: goes up when an older qkscope would misread one. Parquet files carry it. */
+enum { TABLE_FORMAT = 1 };
+
 typedef enum field_kind {
     FIELD_INTEGER, /* int64_t;      blank = INT64_MIN */
     FIELD_REAL,    /* double;       blank = NaN */

@@ -270,6 +270,30 @@ static qks_status read_rows(reading *r, duckdb_connection connection, qks_error 
     return status;
 }
 
+/* A file of other origin says nothing of a format, and is read by its columns' names. */
+static qks_status check_format(const reading *r, duckdb_connection connection, qks_error *error)
+{
+    text sql = text_new(SQL_MAX);
+    text_addf(&sql, "SELECT decode(value) FROM parquet_kv_metadata(");
+    duck_path(&sql, r->path);
+    text_addf(&sql, ") WHERE decode(key) = 'qkscope_format' AND decode(value) <> '%d'",
+              TABLE_FORMAT);
+    qks_status status = text_status(&sql, "file name", error);
+    duck_stream q = {0};
+    if (status == QKS_OK)
+        status = duck_query(&q, connection, text_string(&sql), r->doing, error);
+    if (status == QKS_OK)
+        status = duck_stream_next(&q, error);
+    if (status == QKS_OK && q.chunk)
+        status = qks_fail(error, QKS_UNSUPPORTED,
+                          "'%s' is a table of another format than %d, which this qkscope reads; "
+                          "write it again, or use the version that wrote it",
+                          r->path, TABLE_FORMAT);
+    duck_stream_close(&q);
+    text_free(&sql);
+    return status;
+}
+
 static qks_status read_file(reading *r, store *s, qks_error *error)
 {
     arena scratch = {0};
@@ -279,6 +303,8 @@ static qks_status read_file(reading *r, store *s, qks_error *error)
                                  : out_of_memory(error, "file name");
     if (status == QKS_OK)
         status = find_columns(r, connection, &scratch, error);
+    if (status == QKS_OK && !r->csv)
+        status = check_format(r, connection, error);
     if (status == QKS_OK && r->csv)
         status = longest_line(r->path, true, &r->longest, error);
     if (status == QKS_OK)

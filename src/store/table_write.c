@@ -148,9 +148,14 @@ static void copy_sql(text *sql, const record *type, bool csv, const char *tempor
     }
     text_add(sql, " FROM qkscope_table) TO ");
     duck_output(sql, temporary);
-    text_add(sql, csv ? " (FORMAT csv, HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', "
-                        "NULLSTR '', USE_TMP_FILE false)"
-                      : " (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)");
+    if (csv)
+        text_add(sql, " (FORMAT csv, HEADER true, DELIMITER ',', QUOTE '\"', ESCAPE '\"', "
+                      "NULLSTR '', USE_TMP_FILE false)");
+    else
+        text_addf(sql,
+                  " (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, "
+                  "KV_METADATA {qkscope_table: '%s', qkscope_format: '%d'})",
+                  type->name, TABLE_FORMAT);
 }
 
 typedef struct output {

@@ -50,6 +50,15 @@ static void take_kind(reader *r, const yaml_node_t *node, void *place)
         *(bool *)place = strcmp(value, "training") == 0;
 }
 
+static void take_format(reader *r, const yaml_node_t *node, void *place)
+{
+    const char *word = scalar(node);
+    (void)place;
+    if (!word || strtol(word, NULL, 10) != STUDY_FORMAT)
+        fault(r, node, "this qkscope reads study files of format %d, not '%.20s'", STUDY_FORMAT,
+              word ? word : "?");
+}
+
 static void take_figures(reader *r, const yaml_node_t *node, void *place)
 {
     const char *value = scalar(node);
@@ -147,6 +156,7 @@ static void take_models(reader *r, const yaml_node_t *node, void *place)
 }
 
 static const key STUDY_KEYS[] = {
+    {"format", take_format, 0, false},
     {"name", take_text, offsetof(study, name), true},
     {"kind", take_kind, offsetof(study, training), true},
     {"text", take_text_block, 0, true},

@@ -25,6 +25,7 @@ typedef struct study_model {
 } study_model;
 
 enum { STUDY_MAX = 1 << 20 }; /* bytes of a study file */
+enum { STUDY_FORMAT = 1 };    /* goes up when an older qkscope would misread a study */
 
 typedef ARRAY_OF(const char *) string_list;
 

@@ -24,12 +24,22 @@ static void print_text(text *out, const char *name, const char *value)
     print_item(out, before, value);
 }
 
-/* A path that holds from any folder; a name of the hub stays as it is. */
+/* A path that holds from any folder; a name of the hub stays as it is, and so does a path to a
+ * folder whose name YAML cannot hold, because it is not UTF-8. */
 static void print_path(text *out, const char *name, const char *path)
 {
     char *whole = path ? realpath(path, NULL) : NULL;
-    print_text(out, name, whole ? whole : path);
+    size_t before = out->length;
+    print_text(out, name, whole);
+    if (out->length == before)
+        print_text(out, name, path);
     free(whole);
+}
+
+/* What print_text() gathered, without the comma before the first. */
+static const char *first_of(const text *items)
+{
+    return items->length > 2 ? items->data + 2 : "";
 }
 
 static void print_list(text *out, const char *name, const string_list *list)
@@ -61,14 +71,14 @@ static void print_model(study *s, const study_model *m, text *out)
 
 void study_print(study *s, text *out)
 {
-    text_addf(out, "kind: %s\n", s->training ? "training" : "models");
+    text_addf(out, "format: %d\nkind: %s\n", STUDY_FORMAT, s->training ? "training" : "models");
     text name = text_new(STUDY_MAX), block = text_new(STUDY_MAX);
     print_text(&name, "name", s->name);
-    text_addf(out, "%s\n", text_string(&name) + 2);
+    text_addf(out, "%s\n", first_of(&name));
     print_path(&block, "path", s->text.path);
     print_text(&block, "column", s->text.column);
     print_text(&block, "id", s->text.id);
-    text_addf(out, "text: {%s", text_string(&block) + 2);
+    text_addf(out, "text: {%s", first_of(&block));
     if (s->text.limit)
         text_addf(out, ", limit: %lld", (long long)s->text.limit);
     text_add(out, "}\ncapture: {");

@@ -84,6 +84,7 @@ PY
 grep -q '6 units: 0 computed' resolved.txt || fail "$(cat resolved.txt)"
 same whole/tables first
 cp whole/study.resolved.yaml resolved.yaml
+equal "$(head -1 resolved.yaml)" "format: 1"
 expect 0 "$QKSCOPE" check resolved.yaml --out whole
 [[ $out == *late*3/3* ]] || fail "the resolved study has other units: $out"
 

@@ -37,6 +37,10 @@ faults "" "1:1: key 'models' is missing"
 faults "models: [{model: m}]\n" "4:10: key 'label' is missing"
 faults "models: [{label: a}]\n" "4:10: no model is given for 'a'"
 
+# --- a study of a later format
+faults "format: 2\n$good" "4:9: this qkscope reads study files of format 1, not '2'"
+faults "format: [1]\n$good" "4:9: this qkscope reads study files of format 1, not '?'"
+
 # --- values
 whole="a whole number from 1 to 2147483647 is wanted here"
 faults "capture: {groups: 0}\n$good" "4:19: $whole, not '0'"
@@ -85,6 +89,14 @@ faults "name: x\nkind: models\ntext: {path: none.jsonl}\n$good" "3:14: text: the
 faults "name: x\nkind: models\ntext: text.jsonl\n$good" "3:7: a mapping (key: value) is wanted here"
 faults "name: x\nkind: models\ntext: {column: text}\n$good" "3:7: key 'path' is missing"
 faults "name: [x]\nkind: models\ntext: {path: text.jsonl}\n$good" "1:7: a text is wanted here"
+
+# --- a folder whose name is no text is a folder all the same
+mkdir $'odd\xff'
+cp text.jsonl $'odd\xff/'
+printf 'name: x\nkind: models\ntext: {path: text.jsonl}\nmodels: [{label: a, model: none}]\n' >$'odd\xff/study.yaml'
+(cd $'odd\xff' && expect 2 "$QKSCOPE" check study.yaml && says "1 of 1 models cannot be run")
+(cd $'odd\xff' && expect 1 "$QKSCOPE" run study.yaml --out out && grep -q 'text: {path: "./text.jsonl"' out/study.resolved.yaml)
+rm -r $'odd\xff'
 
 # --- all at once
 verb=run faults "nam: x\nkind: some\ntext: {path: no.jsonl, limit: x}\ncapture: {seed: x}\nmodels: [{label: a}]\n" \

@@ -335,6 +335,57 @@ static void test_refused_files(void **state)
     }
 }
 
+/* A table of ours says its format; one of a later qkscope is refused, one of other origin is not.
+ */
+static void test_formats(void **state)
+{
+    const bench *b = *state;
+    static const struct {
+        const char *format;
+        qks_status status;
+    } cases[] = {{"1", QKS_OK}, {"2", QKS_UNSUPPORTED}, {"x", QKS_UNSUPPORTED}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        arena a = {0};
+        void *rows = NULL;
+        size_t count = 0;
+        char sql[512];
+        qks_error error;
+        const char *path = path_of(b->folder, "things.parquet");
+        (void)snprintf(sql, sizeof sql,
+                       "COPY (SELECT 'a' AS name, 1 AS count, 2.0 AS value) TO '%s' "
+                       "(FORMAT parquet, KV_METADATA {qkscope_format: '%s'})",
+                       path, cases[i].format);
+        assert_ok(store_sql(b->store, sql, SQL_CSV, stderr, &error), &error);
+        qks_status status = table_read(b->store, &TYPE, path, &a, &rows, &count, &error);
+        check_status_(status, cases[i].status, &error, cases[i].format, __FILE__, __LINE__);
+        if (status != QKS_OK)
+            check_message_(&error, "another format than 1", "table_read", __FILE__, __LINE__);
+        arena_free(&a);
+    }
+    arena a = {0};
+    void *rows = NULL;
+    size_t count = 0;
+    qks_error error;
+    const row one = {"a", 1, 2.0, NULL};
+    assert_ok(table_write(b->store, &TYPE, &one, 1, b->folder, &error), &error);
+    FILE *out = fopen(path_of(b->folder, "metadata.csv"), "w+");
+    char sql[512], answer[64] = "";
+    assert_non_null(out);
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT decode(value) FROM parquet_kv_metadata('%s') WHERE decode(key) = "
+                   "'qkscope_format'",
+                   path_of(b->folder, "things.parquet"));
+    assert_ok(store_sql(b->store, sql, SQL_CSV, out, &error), &error);
+    rewind(out);
+    assert_true(fread(answer, 1, sizeof answer - 1, out) > 0);
+    (void)fclose(out);
+    assert_non_null(strstr(answer, "\n1\n"));
+    assert_ok(table_read(b->store, &TYPE, path_of(b->folder, "things.parquet"), &a, &rows, &count,
+                         &error),
+              &error);
+    arena_free(&a);
+}
+
 static void test_refused_paths(void **state)
 {
     const bench *b = *state;
@@ -382,7 +433,8 @@ int main(void)
         bench_test(test_decimal_comma), bench_test(test_refused_writes),
         bench_test(test_foreign_csv),   bench_test(test_foreign_parquet),
         bench_test(test_refused_files), bench_test(test_refused_paths),
-        bench_test(test_repeated_text), bench_test(test_disk_full),
+        bench_test(test_formats),       bench_test(test_repeated_text),
+        bench_test(test_disk_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

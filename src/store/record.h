@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the tables' meaning: goes up when an older qkscope would misread one. Parquet files carry it. */
+/* Of the tables' meaning: goes up when an older qkscope would misread one. Parquet files carry it.
+ */
 enum { TABLE_FORMAT = 1 };
 
 typedef enum field_kind {

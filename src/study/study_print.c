@@ -26,20 +26,14 @@ static void print_text(text *out, const char *name, const char *value)
 
 /* A path that holds from any folder; a name of the hub stays as it is, and so does a path to a
  * folder whose name YAML cannot hold, because it is not UTF-8. */
-static void print_path(text *out, const char *name, const char *path)
+static void print_path(text *out, const char *before, const char *path)
 {
     char *whole = path ? realpath(path, NULL) : NULL;
-    size_t before = out->length;
-    print_text(out, name, whole);
-    if (out->length == before)
-        print_text(out, name, path);
+    size_t length = out->length;
+    print_item(out, before, whole);
+    if (out->length == length)
+        print_item(out, before, path);
     free(whole);
-}
-
-/* What print_text() gathered, without the comma before the first. */
-static const char *first_of(const text *items)
-{
-    return items->length > 2 ? items->data + 2 : "";
 }
 
 static void print_list(text *out, const char *name, const string_list *list)
@@ -57,9 +51,9 @@ static void print_model(study *s, const study_model *m, text *out)
     print_text(out, "label", m->label);
     print_text(out, "phase", m->phase);
     print_text(out, "family", m->family);
-    print_path(out, "model", m->revision ? m->model : study_sees(s, m->model));
+    print_path(out, ", model: ", m->revision ? m->model : study_sees(s, m->model));
     print_text(out, "revision", m->revision);
-    print_path(out, "tokenizer", m->tokenizer ? study_sees(s, m->tokenizer) : NULL);
+    print_path(out, ", tokenizer: ", m->tokenizer ? study_sees(s, m->tokenizer) : NULL);
     if (m->max_length)
         text_addf(out, ", max_length: %lld", (long long)m->max_length);
     if (m->rope_theta > 0)
@@ -72,13 +66,10 @@ static void print_model(study *s, const study_model *m, text *out)
 void study_print(study *s, text *out)
 {
     text_addf(out, "format: %d\nkind: %s\n", STUDY_FORMAT, s->training ? "training" : "models");
-    text name = text_new(STUDY_MAX), block = text_new(STUDY_MAX);
-    print_text(&name, "name", s->name);
-    text_addf(out, "%s\n", first_of(&name));
-    print_path(&block, "path", s->text.path);
-    print_text(&block, "column", s->text.column);
-    print_text(&block, "id", s->text.id);
-    text_addf(out, "text: {%s", first_of(&block));
+    print_item(out, "name: ", s->name);
+    print_path(out, "\ntext: {path: ", s->text.path);
+    print_text(out, "column", s->text.column);
+    print_text(out, "id", s->text.id);
     if (s->text.limit)
         text_addf(out, ", limit: %lld", (long long)s->text.limit);
     text_add(out, "}\ncapture: {");
@@ -100,9 +91,8 @@ void study_print(study *s, text *out)
     else
         text_addf(out, ", pairs: %lld",
                   (long long)(s->capture.pairs ? s->capture.pairs : PAIRS_DEFAULT));
-    text_clear(&block);
-    print_text(&block, "layers", s->capture.layers);
-    text_addf(out, "%s, pre_rope: %s, no_special: %s}\nmodels:\n", text_string(&block),
+    print_text(out, "layers", s->capture.layers);
+    text_addf(out, ", pre_rope: %s, no_special: %s}\nmodels:\n",
               s->capture.pre_rope ? "true" : "false", s->capture.no_special ? "true" : "false");
     for (size_t i = 0; i < s->n_models; i++)
         print_model(s, &s->models[i], out);
@@ -112,6 +102,4 @@ void study_print(study *s, text *out)
         text_add(out, "figures: none\n");
     else if (s->figures.length)
         print_list(out, "figures", &s->figures);
-    text_free(&name);
-    text_free(&block);
 }

@@ -6,8 +6,10 @@
 #include "base/utf8.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BLOCK = 1 << 20, CHARACTER_MAX = 4 };
 
@@ -95,13 +97,31 @@ static qks_status is_utf8(mending *m, bool *valid, qks_error *error)
     return status;
 }
 
+/* A file without a name, in the folder for temporary ones. */
+static qks_status open_copy(corpus_file *f, qks_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = arena_format(&f->memory, "%s/qkscope-XXXXXX", folder && *folder ? folder : "/tmp");
+    if (!path)
+        return out_of_memory(error, "file name");
+    int descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor < 0)
+        return failed(f, error);
+    file_remove(path);
+    f->mended = fdopen(descriptor, "w+");
+    if (f->mended)
+        return QKS_OK;
+    qks_status status = failed(f, error);
+    (void)close(descriptor);
+    return status;
+}
+
 static qks_status make_copy(corpus_file *f, mending *m, qks_error *error)
 {
-    f->mended = tmpfile();
-    if (!f->mended)
-        return failed(f, error);
+    qks_status status = open_copy(f, error);
+    if (status != QKS_OK)
+        return status;
     size_t kept = 0;
-    qks_status status = QKS_OK;
     for (m->next = 0; status == QKS_OK && m->next < m->reader.size;) {
         status = fill(m, kept, error);
         if (status == QKS_OK)

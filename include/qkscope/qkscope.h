@@ -19,6 +19,7 @@
 #include "qkscope/sample.h"   /* which heads and positions are captured */
 #include "qkscope/tokenize.h" /* text to token ids */
 #include "qkscope/version.h"  /* which qkscope this is */
+#include "qkscope/isolate.h"  /* give up rights before strangers' files are read */
 #include "qkscope/names.h"    /* "did you mean" */
 /* clang-format on */
 

@@ -51,7 +51,7 @@ offers "all none " analyze x --plasticity ""
 offers "corpus.jsonl " capture x --text cor
 offers "captured " analyze x --out ca
 offers "captured " analyze ca
-offers "--json --help " version --
+offers "--devices --json --help " version --
 
 # --- zsh
 if ! command -v zsh >/dev/null; then

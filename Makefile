@@ -12,7 +12,7 @@ CONFIGURE = cmake -S . -G Ninja -DQKSCOPE_DEPS=.deps$(variant) \
             $(if $(PORTABLE),-DQKSCOPE_MARCH=x86-64-v3) $(CMAKE_ARGS)
 
 .DEFAULT_GOAL := all
-.PHONY: all demo setup asan test test-interop fuzz torture kill-loop check format bench install \
+.PHONY: all demo setup asan test test-interop fuzz torture kill-loop tsan valgrind check format bench install \
         deb test-deb clean distclean help
 
 all: ## set up what is missing, build build/qkscope
@@ -48,6 +48,14 @@ torture: asan ## let every allocation, write and read fail in turn
 
 kill-loop: all ## kill a study at N (default 200) random moments, alone and under mpirun
 	@python3 tests/torture/kill_loop.py build/qkscope build/tests/kill-loop $(or $(N),200)
+
+tsan: ## the tests of the rooms under ThreadSanitizer
+	@scripts/setup all
+	@scripts/sanitize thread
+
+valgrind: ## the tests of the rooms under valgrind
+	@scripts/setup all
+	@scripts/sanitize valgrind
 
 check: ## layout and static analysis
 	@scripts/setup all

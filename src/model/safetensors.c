@@ -154,10 +154,10 @@ static int by_place(const void *a, const void *b)
 /* Sorts the tensors by place; they must lie end to end. */
 static qks_status check_cover(const reader *r, tensor *tensors, size_t count, qks_error *error)
 {
-    if (count)
+    if (tensors)
         qsort(tensors, count, sizeof *tensors, by_place);
     const unsigned char *end = r->data;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; tensors && i < count; i++) {
         if (tensors[i].data < end)
             return bad_tensor(r, tensors[i].name, "it overlaps the one before it", error);
         if (tensors[i].data > end)

@@ -87,7 +87,8 @@ static qks_status take_trajectory(input *in, qks_error *error)
 {
     name_list columns = {0};
     const char *path = table_path(in, TRAJECTORY_TABLE.name);
-    qks_status status = columns_of(in, path, &columns, error);
+    qks_status status = path ? columns_of(in, path, &columns, error)
+                             : out_of_memory(error, TRAJECTORY_TABLE.name);
     for (size_t i = 0; status == QKS_OK && i < columns.length; i++)
         in->found.training = in->found.training || strcmp(columns.data[i], "phase") == 0;
     free(columns.data);

@@ -48,6 +48,15 @@ for table in qk heads depth; do
 done
 equal "$(find run/units/bad -type f)" ""
 
+# --- documents that cannot be used are counted in the manifest
+printf '{"input_ids": [%s]}\n' 1,2,3,4,5,6,7,8,9 1,2,3 5 "" 6,7 >ids.jsonl
+sed -i -e '/label: bad/d' -e 's/^models:/defaults: {max_length: 8}\n&/' study.yaml
+expect 0 "$QKSCOPE" run study.yaml --out counted --threads 1
+equal "$(python3 -c 'import json
+m = json.load(open("counted/manifest.json"))["models"][0]
+print(*(m[k] for k in ("documents", "tokens", "truncated", "too_short", "empty", "not_utf8")))')" \
+    "3 13 1 1 1 0"
+
 # --- a worker that reads where it may not, or calls what ends it
 program=("$QKSCOPE" run dying.yaml --threads 1 --json --out)
 head -6 "$demo/text.jsonl" >text.jsonl

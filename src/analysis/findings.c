@@ -183,7 +183,7 @@ static qks_status joint_se(writer *w, const double *x, const estimate *e, size_t
     for (int g = 0; g < groups; g++)
         for (size_t i = 0; i < count; i++)
             present[g] = present[g] || e[i].present[g];
-    *se = replicates_se(x, present, groups);
+    *se = replicates_se(x, present, (size_t)groups);
     return QKS_OK;
 }
 
@@ -316,7 +316,7 @@ static qks_status step_se(writer *w, const step *s, step_measure *of, const meas
         if (present[g])
             x[g] = of(s, what, in_from ? g : -1, in_to ? g : -1);
     }
-    *se = replicates_se(x, present, groups);
+    *se = replicates_se(x, present, (size_t)groups);
     return QKS_OK;
 }
 

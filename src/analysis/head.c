@@ -1,6 +1,7 @@
 /* head.c: one head, whole and without each document group in turn. */
 #include "analysis/head.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,16 +45,28 @@ const char *qks_class_name(qks_class c)
     return (unsigned)c < QKS_CLASSES ? names[c] : "";
 }
 
+double replicates_se(const double *x, const bool *present, size_t count)
+{
+    double mean = 0, sum = 0, furthest = 0, n = 0;
+    for (size_t g = 0; g < count; g++)
+        n += !present || present[g];
+    if (n < 2)
+        return NAN;
+    for (size_t g = 0; g < count; g++)
+        mean += !present || present[g] ? x[g] / n : 0;
+    for (size_t g = 0; g < count; g++) {
+        double off = !present || present[g] ? x[g] - mean : 0;
+        sum += off * off;
+        furthest = fmax(furthest, fabs(off));
+    }
+    if (furthest <= n * DBL_EPSILON * fabs(mean)) /* equal but for the rounding of their mean */
+        return 0;
+    return sqrt((n - 1) / n * sum);
+}
+
 double jackknife_se(const double *x, size_t count)
 {
-    if (count < 2)
-        return NAN;
-    double mean = 0, sum = 0, n = (double)count;
-    for (size_t g = 0; g < count; g++)
-        mean += x[g] / n;
-    for (size_t g = 0; g < count; g++)
-        sum += (x[g] - mean) * (x[g] - mean);
-    return sqrt((n - 1) / n * sum);
+    return replicates_se(x, NULL, count);
 }
 
 qks_status head_open(head_room **out, int d, int components, int groups, qks_error *error)

@@ -49,5 +49,7 @@ qks_class taxonomy_of(double r_q, double r_k);
 
 /* sqrt((G - 1)/G sum (x_g - mean)^2); NaN for fewer than 2. */
 double jackknife_se(const double *x, size_t count);
+/* The same of those that are present; `present` NULL: all. */
+double replicates_se(const double *x, const bool *present, size_t count);
 
 #endif

@@ -37,20 +37,6 @@ double measure_bias_strength(const head_view *v)
     return v->bias_strength;
 }
 
-double replicates_se(const double *x, const bool *present, int count)
-{
-    double mean = 0, sum = 0, n = 0;
-    for (int g = 0; g < count; g++)
-        n += present[g];
-    if (n < 2)
-        return NAN;
-    for (int g = 0; g < count; g++)
-        mean += present[g] ? x[g] / n : 0;
-    for (int g = 0; g < count; g++)
-        sum += present[g] ? (x[g] - mean) * (x[g] - mean) : 0;
-    return sqrt((n - 1) / n * sum);
-}
-
 /* Sum of (x - about)^power over the heads that count: those the filter lets through and the measure
  * is defined for. */
 static double sum_over(const model_result *m, head_measure *measure, head_filter *filter,
@@ -112,8 +98,8 @@ qks_status estimate_mean(estimate *e, const model_result *m, head_measure *measu
         e->replicates[g] += e->value;
     }
     e->present = present;
-    e->se = replicates_se(e->replicates, present, m->n_groups);
-    e->se_sd = n > 1 ? replicates_se(squares, present, m->n_groups) : NAN;
+    e->se = replicates_se(e->replicates, present, (size_t)m->n_groups);
+    e->se_sd = n > 1 ? replicates_se(squares, present, (size_t)m->n_groups) : NAN;
     return QKS_OK;
 }
 

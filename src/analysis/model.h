@@ -45,9 +45,6 @@ typedef struct estimate {
 QKS_MUST_CHECK qks_status estimate_mean(estimate *e, const model_result *m, head_measure *measure,
                                         head_filter *filter, arena *a, qks_error *error);
 
-/* SE of replicate values of which only those present count; NaN for fewer than 2. */
-double replicates_se(const double *x, const bool *present, int count);
-
 double measure_r_q(const head_view *v);
 double measure_r_k(const head_view *v);
 double measure_abs_r_k(const head_view *v);

@@ -60,6 +60,10 @@ static void test_jackknife_se(void **state)
     assert_near(jackknife_se(x, 2), 0.5, NEAR);                /* sqrt(1/2 * 1/2) */
     assert_near(jackknife_se(x, 3), sqrt(2.0 / 3 * 2), NEAR);  /* about 2: 1 + 0 + 1 */
     assert_near(jackknife_se(x, 4), sqrt(3.0 / 4 * 14), NEAR); /* about 3: 4 + 1 + 0 + 9 */
+    double equal[20];
+    for (size_t i = 0; i < COUNT_OF(equal); i++)
+        equal[i] = 11.0 / 45; /* their mean is rounded; a z of 1e15 would come of that */
+    assert_true(jackknife_se(equal, COUNT_OF(equal)) == 0);
 }
 
 /* ---- heads ---- */

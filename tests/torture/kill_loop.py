@@ -179,6 +179,8 @@ def main():
         loop.look(code == 0)
         counts[victim, ranks] += hit
         deaths += hit
+        if hit and deaths % 20 == 0:
+            print(f"kill-loop: {deaths} kills, {lives} lives", flush=True)
         if code == 0 or chance.random() < 0.2:
             loop.finish()
             lives += 1

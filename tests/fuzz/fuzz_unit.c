@@ -42,7 +42,8 @@ static void read_sides(const unit *u)
         size_t pairs = info->sides[i].kind == 'k' ? info->pairs : 0;
         if (side_open(&s, info->d, (int)info->n_groups, info->n_buckets, pairs, NULL) != QKS_OK)
             continue;
-        (void)!unit_read(u, i, &s, places, NULL);
+        if (side_sample_open(&s, info->samples, NULL) == QKS_OK)
+            (void)!unit_read(u, i, &s, places, NULL);
         side_close(&s);
     }
     free(places);

@@ -71,12 +71,13 @@ def gguf(content):
 def units():
     with tempfile.TemporaryDirectory() as folder:
         text = pathlib.Path(folder) / "ids.jsonl"
-        text.write_text('{"input_ids": [1, 2, 3, 4, 5, 6]}\n' * 2)
+        # Many groups, since the more there are the fewer vectors a unit samples, and the smaller it is.
+        text.write_text('{"input_ids": [1, 2, 3, 4, 5, 6]}\n' * 100)
         for name, more in {"plain": ["--pairs", "none"], "pairs": ["--pairs", "3"]}.items():
             made = pathlib.Path(folder) / name
             subprocess.run([program, "capture", data / "models/qwen3-yarn", "--text", text, "--layers",
                             "0", "--heads", "1", "--bucket", "3", "--max-length", "6", "--out", made,
-                            "--groups", "1", *more], check=True, stderr=subprocess.DEVNULL)
+                            "--groups", "100", *more], check=True, stderr=subprocess.DEVNULL)
             put("unit", name, (made / "units/group-0000.unit").read_bytes())
 
 

@@ -15,9 +15,10 @@ import time
 BENCH = pathlib.Path(__file__).parent
 BUILD = pathlib.Path(os.environ["BENCH_BUILD"])
 SCRATCH = pathlib.Path(os.environ["BENCH_SCRATCH"])
-FULL = bool(os.environ.get("BENCH_FULL"))
+FULL = bool(os.environ.get("BENCH_FULL"))  # no samples: the slow sides do all of the work, too
+QUICK = bool(os.environ.get("BENCH_QUICK"))  # small sizes, to see that it works
 QKSCOPE = BUILD / "qkscope"
-REPEATS = 3
+REPEATS = 1 if QUICK else 3
 
 
 @dataclasses.dataclass
@@ -49,9 +50,13 @@ def interleaved(jobs, repeats=REPEATS):
     results = {name: [] for name in jobs}
     for turn in range(repeats):
         for name, job in jobs.items():
-            print(f"  {turn + 1}/{repeats} {name}", file=sys.stderr)
+            say(f"{turn + 1}/{repeats} {name}")
             results[name].append(job())
     return results
+
+
+def say(what):
+    print(f"  {what}", file=sys.stderr, flush=True)
 
 
 def spread(values, digits=2):

@@ -32,7 +32,7 @@ static const cli_option OPTIONS[] = {
     {"--rope-scaling", "JSON", "in place of the config's rope_scaling"},
     {"--backend", "NAME", "cpu (default), rpc:HOST:PORT, or a device of ggml's"},
     {"--threads", "N", "default: all cores"},
-    {"--chunk", "N", "tokens that go through a layer at once (default 512)"},
+    {"--chunk", "N", "tokens that go through a layer at once (default 1536)"},
     {"--memory", "SIZE", "for documents in hand, such as 8G (default: half of what is free)"},
     {NULL, NULL, NULL},
 };

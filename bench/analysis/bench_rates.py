@@ -8,7 +8,7 @@ from measure import BUILD, run, spread, table
 
 def main():
     stamp = measure.Stamp()
-    run("cmake", "--build", BUILD, "--target", "bench_rates")
+    run("cmake", "--build", BUILD, "--target", "benches")
     found = {}
     for line in run(BUILD / "bench" / "bench_rates").output.splitlines():
         name, threads, base, *rates = line.split("\t")

@@ -56,7 +56,7 @@ typedef struct qks_capture_options {
     /* how */
     const char *backend; /* NULL: "cpu" */
     int threads;         /* 0: all cores */
-    int chunk;           /* tokens at once; 0: 512 */
+    int chunk;           /* tokens at once; 0: 1536 */
     size_t memory;       /* bytes for documents in hand; 0: half of what is free */
     FILE *progress;      /* a terminal; NULL: none */
 } qks_capture_options;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ENGINE_CHUNK = 512 }; /* tokens that go through a layer at once, by default */
+enum { ENGINE_CHUNK = 1536 }; /* tokens that go through a layer at once, by default */
 
 typedef struct engine_options {
     const char *backend; /* NULL: "cpu"; "rpc:HOST:PORT"; or a device's name as ggml has it */

@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""What all-token moments of all heads cost over the same pass without them."""
+import statistics
+
+import contest
+import measure
+import models
+from measure import BUILD, QUICK, run, spread, table
+
+CASES = [(models.SMALL.cut(8), 2048, 1), (models.SMALL.cut(8), 2048, 4), (models.SMALL.cut(4), 8192, 1),
+         (models.LARGE.cut(3), 2048, 1), (models.LARGE.cut(2), 8192, 1)]
+TURNS = 2 if QUICK else 5
+TARGET = 3
+
+
+def row(shape, tokens, documents):
+    side = contest.qkscope(shape, "float32", models.tokens(tokens, documents))
+    kinds = {"plain": [], "moments": [], "unit": []}
+    side.turn("plain", count=False)
+    for turn in range(TURNS):
+        measure.say(f"{shape.name} {documents} x {tokens} {turn + 1}/{TURNS}")
+        for kind, walls in kinds.items():
+            walls.append(side.turn(kind))
+    side.close()
+    plain = statistics.median(kinds["plain"])
+    cost = [f"**{100 * (statistics.median(kinds[kind]) / plain - 1):.1f}%**" for kind in ("moments", "unit")]
+    return [f"{shape.name}, {shape.layers} layers", f"{documents} x {tokens}",
+            *(spread(walls) for walls in kinds.values()), *cost]
+
+
+def main():
+    stamp = measure.Stamp()
+    run("cmake", "--build", BUILD, "--target", "benches")
+    rows = [row(*case) for case in (CASES[:1] if QUICK else CASES)]
+    print("## Engine: what moments cost\n")
+    print("Wall seconds of a pass that keeps nothing, of one that gathers moments of all tokens and "
+          "heads, and of one that makes a whole unit: moments, key pairs, sampled vectors, the file. "
+          f"Taking turns, {TURNS} each.\n")
+    print(table(["shape", "documents x tokens", "nothing kept", "moments", "unit", "cost of moments",
+                 "cost of a unit"], rows))
+    print(f"\nTarget for moments: at most {TARGET}%.\n")
+    print(stamp)
+
+
+if __name__ == "__main__":
+    main()

@@ -26,7 +26,7 @@ for page in pages:
             wrong.append(f"{page}: {link}: no such heading")
 wrong += [f"{page}: no page leads to it" for page in pages
           if page.parts[0] == "docs" and page.resolve() not in reached]
-sys.exit("\n".join(wrong))
+sys.exit("\n".join(wrong) or 0)
 PYTHON
 
 "$QKSCOPE" help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | while read -r verb; do
@@ -34,9 +34,9 @@ PYTHON
 done
 for page in docs/verbs/*.md; do
     grep -oE '^# .*' "$page" | grep -oE 'qkscope [a-z]+' | while read -r _ verb; do
-        "$QKSCOPE" "$verb" --help
+        "$QKSCOPE" "$verb" --help && echo " --help"
     done >"$QKSCOPE_SCRATCH/help.txt"
-    grep -hoE -- '`--[a-z-]+' "$page" | tr -d '`' | sort -u | while read -r option; do
+    { grep -hoE -- '`--[a-z-]+' "$page" || true; } | tr -d '`' | sort -u | while read -r option; do
         grep -q -- " $option\b" "$QKSCOPE_SCRATCH/help.txt" || fail "$page: there is no $option"
     done
 done

@@ -11,7 +11,7 @@ from measure import BUILD, QUICK, SCRATCH, run, table
 
 TOKENS = 4096 if QUICK else 32768
 SHAPE = models.SMALL if QUICK else models.LARGE
-COMPUTED = 2  # layers
+OURS, THEIRS = 2, 1  # layers that qkscope begins (the last as far as queries and keys), transformers
 PART = 1024  # tokens that llama.cpp runs in its whole context
 TARGETS = {"llama.cpp, f32": 4, "llama.cpp, bf16": 4, "transformers, f32": 10,
            "transformers, bf16": 10}
@@ -20,10 +20,10 @@ TARGETS = {"llama.cpp, f32": 4, "llama.cpp, bf16": 4, "transformers, f32": 10,
 def ours(dtype):
     out = SCRATCH / "memory-out"
     one = run(measure.QKSCOPE, "capture", models.made(SHAPE, dtype), "--text", models.tokens(TOKENS),
-              "--max-length", TOKENS, "--layers", f"0-{COMPUTED - 1}", "--threads", contest.THREADS,
+              "--max-length", TOKENS, "--layers", f"0-{OURS - 1}", "--threads", contest.THREADS,
               "--out", out)
     kept = sum(file.stat().st_size for file in out.rglob("*") if file.is_file()) / 2**20
-    return one.peak, kept * (SHAPE.layers - COMPUTED) / COMPUTED
+    return one.peak, kept * (SHAPE.layers - OURS) / OURS
 
 
 def peer(side, added):
@@ -36,18 +36,17 @@ def peer(side, added):
 def main():
     stamp = measure.Stamp("torch", "transformers", "llama-cpp-python")
     run("cmake", "--build", BUILD, "--target", "benches")
-    ids = models.tokens(TOKENS)
     found = {}
     for dtype, name in (("float32", "f32"), ("bfloat16", "bf16")):
         measure.say(f"qkscope, {name}")
         found[f"qkscope, {name}"] = ours(dtype)
         measure.say(f"llama.cpp, {name}")
-        found[f"llama.cpp, {name}"] = peer(contest.llama(SHAPE, dtype, ids, PART), 0)
+        found[f"llama.cpp, {name}"] = peer(contest.llama(SHAPE, dtype, TOKENS, PART), 0)
         measure.say(f"transformers, {name}")
         width = 4 if name == "f32" else 2
-        cache = 2 * SHAPE.k * TOKENS * width * (SHAPE.layers - COMPUTED) / 2**20
+        cache = 2 * SHAPE.k * TOKENS * width * (SHAPE.layers - THEIRS) / 2**20
         found[f"transformers, {name}"] = peer(
-            contest.torch(SHAPE, dtype, ids, f"layers={COMPUTED}", "cache"), cache)
+            contest.torch(SHAPE, dtype, TOKENS, f"layers={THEIRS}", "cache"), cache)
     rows = []
     for name, (peak, added) in found.items():
         mine = sum(found[f"qkscope, {name.split()[-1]}"])
@@ -58,7 +57,7 @@ def main():
     print("## Engine: memory of a long document\n")
     print(f"One document of {TOKENS} tokens, {SHAPE.name}'s shape, {SHAPE.layers} layers. Largest "
           "resident size in MB, mapped weights included. Each side opens the whole model; to save time "
-          f"qkscope and transformers compute {COMPUTED} layers and llama.cpp {PART} tokens in a context "
+          f"qkscope and transformers compute one whole layer, llama.cpp {PART} tokens in a context "
           f"of {TOKENS}. Added from sizes: for qkscope what it keeps of the other layers' heads (as "
           "its unit file has it), for transformers the cache of the other layers (its default keeps "
           "one). transformers runs without its head, whose logits of all tokens would take "

@@ -10,7 +10,7 @@ from measure import BUILD, QUICK, run, spread, table
 
 SHAPE = models.LARGE.cut(2 if QUICK else 8)
 DOCUMENTS, TOKENS = 8, 512
-TURNS = 2 if QUICK else 3
+TURNS = 2
 TARGET = 70
 
 
@@ -29,7 +29,7 @@ def limits(path):
 
 def row(dtype, disk):
     path = models.made(SHAPE, dtype) / "model.safetensors"
-    side = contest.qkscope(SHAPE, dtype, models.tokens(TOKENS, DOCUMENTS))
+    side = contest.qkscope(SHAPE, dtype, TOKENS, DOCUMENTS)
     warm, cold = [], []
     side.turn(count=False)
     for turn in range(TURNS):

@@ -1,7 +1,7 @@
 """Programs that run one pass per command and take turns: qkscope (bench_forward), PyTorch, llama.cpp.
 
 Each is a process that opens its model once, says "ready", and answers each line on its stdin with
-wall seconds, processor seconds and tokens of a pass."""
+wall and processor seconds of a pass."""
 import pathlib
 import subprocess
 import sys
@@ -11,6 +11,7 @@ from measure import BUILD, SCRATCH
 
 HERE = pathlib.Path(__file__).parent
 THREADS = 2
+GROUPS = 20  # forward.c's
 
 
 class Contender:
@@ -36,7 +37,7 @@ class Contender:
     def turn(self, orders=None, count=True):
         self.process.stdin.write((orders or self.orders) + "\n")
         self.process.stdin.flush()
-        wall, cpu, _ = map(float, self.answer())
+        wall, cpu = map(float, self.answer())
         if count:
             self.walls.append(wall)
             self.cpus.append(cpu)
@@ -55,16 +56,18 @@ class Contender:
         self.errors.close()
 
 
-def qkscope(shape, dtype, tokens, orders="unit", threads=THREADS):
-    return Contender([BUILD / "bench" / "bench_forward", models.made(shape, dtype), tokens, threads,
+def qkscope(shape, dtype, tokens, documents=1, orders="moments"):
+    """A pass over `documents` documents: the first of the GROUPS groups."""
+    text = models.tokens(tokens, documents * GROUPS)
+    return Contender([BUILD / "bench" / "bench_forward", models.made(shape, dtype), text, THREADS,
                       SCRATCH / "bench.unit"], orders)
 
 
-def torch(shape, dtype, tokens, *options, threads=THREADS):
-    return Contender([sys.executable, HERE / "peer_torch.py", models.made(shape, dtype), tokens,
-                      threads, dtype, *options])
+def torch(shape, dtype, tokens, *options):
+    return Contender([sys.executable, HERE / "peer_torch.py", models.made(shape, dtype),
+                      models.tokens(tokens), THREADS, dtype, *options])
 
 
-def llama(shape, dtype, tokens, *options, threads=THREADS):
-    return Contender([sys.executable, HERE / "peer_llama.py", models.made_gguf(shape, dtype), tokens,
-                      threads, *options])
+def llama(shape, dtype, tokens, *options):
+    return Contender([sys.executable, HERE / "peer_llama.py", models.made_gguf(shape, dtype),
+                      models.tokens(tokens), THREADS, *options])

@@ -1,10 +1,12 @@
 """Random checkpoints of real models' shapes, as Hugging Face directories and as GGUF; token files.
 
-A model is made once per scratch folder. Weights are normal with a deviation of 0.02, norms are 1:
+A model is made once per scratch folder, in a process of its own: what a benchmark starts would count
+the benchmark's own memory as its peak. Weights are normal with a deviation of 0.02, norms are 1:
 what they are decides no speed, only that sums stay finite."""
 import dataclasses
 import json
-import pathlib
+import subprocess
+import sys
 
 import gguf
 import numpy as np
@@ -40,18 +42,16 @@ class Shape:
     def k(self):
         return self.kv_heads * self.d
 
-    def layer_bytes(self, width):
-        return width * (2 * self.hidden * (self.q + self.k) + 3 * self.hidden * self.intermediate)
-
-    def flops(self, tokens, last_whole=False):
-        """Useful operations of a pass that ends with the last layer's queries and keys: products
-        with weights, and scores and sums of the keys that each query sees."""
-        weights = 2 * tokens * (2 * self.hidden * (self.q + self.k)
-                                + 3 * self.hidden * self.intermediate)
+    def flops(self, tokens, last="queries and keys"):
+        """Useful operations of a pass: products with weights, and scores and sums of the keys that
+        each query sees. Of the last layer qkscope computes no more than `queries and keys`, llama.cpp
+        its `attention` (and the ffn of the last token), transformers the `whole`."""
         attention = 4 * self.q * tokens * (tokens + 1) // 2
-        last = 2 * tokens * self.hidden * (self.q + self.k)
-        whole = self.layers if last_whole else self.layers - 1
-        return whole * (weights + attention) + (0 if last_whole else last)
+        around = 2 * tokens * 2 * self.hidden * (self.q + self.k)
+        ffn = 2 * tokens * 3 * self.hidden * self.intermediate
+        ends = {"queries and keys": around // 2, "attention": around + attention,
+                "whole": around + attention + ffn}
+        return (self.layers - 1) * ends["whole"] + ends[last]
 
 
 SMALL = Shape("smollm2-135m", 576, 1536, 30, 9, 3, 64, 1e5)  # SmolLM2-135M
@@ -113,14 +113,10 @@ def write_safetensors(path, shape, bf16):
             file.write((as_bf16(numbers) if bf16 else numbers).tobytes())
 
 
-def made(shape, dtype):
-    """The model as a Hugging Face directory; dtype is "float32" or "bfloat16"."""
-    folder = SCRATCH / "models" / f"{shape.name}-{shape.layers}-{dtype}"
-    if not (folder / "config.json").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        write_safetensors(folder / "model.safetensors", shape, dtype == "bfloat16")
-        (folder / "config.json").write_text(json.dumps(config(shape, dtype)))
-    return folder
+def make_folder(shape, dtype, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    write_safetensors(folder / "model.safetensors", shape, dtype == "bfloat16")
+    (folder / "config.json").write_text(json.dumps(config(shape, dtype)))
 
 
 def permuted(numbers, heads):
@@ -129,10 +125,7 @@ def permuted(numbers, heads):
     return numbers.reshape(heads, 2, rows // heads // 2, columns).swapaxes(1, 2).reshape(rows, columns)
 
 
-def made_gguf(shape, dtype):
-    path = SCRATCH / "models" / f"{shape.name}-{shape.layers}-{dtype}.gguf"
-    if path.exists():
-        return path
+def make_gguf(shape, dtype, path):
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     writer = gguf.GGUFWriter(part, "llama")
@@ -163,6 +156,28 @@ def made_gguf(shape, dtype):
     writer.write_tensors_to_file()
     writer.close()
     part.rename(path)
+
+
+def make(shape, dtype, kind):
+    subprocess.run([sys.executable, __file__, shape.name, str(shape.layers), dtype, kind], check=True)
+
+
+def folder_of(shape, dtype):
+    return SCRATCH / "models" / f"{shape.name}-{shape.layers}-{dtype}"
+
+
+def made(shape, dtype):
+    """The model as a Hugging Face directory; dtype is "float32" or "bfloat16"."""
+    folder = folder_of(shape, dtype)
+    if not (folder / "config.json").exists():
+        make(shape, dtype, "folder")
+    return folder
+
+
+def made_gguf(shape, dtype):
+    path = folder_of(shape, dtype).with_name(folder_of(shape, dtype).name + ".gguf")
+    if not path.exists():
+        make(shape, dtype, "gguf")
     return path
 
 
@@ -178,5 +193,15 @@ def tokens(count, documents=1, vocabulary=8192):
     return path
 
 
-def first_ids(path):
-    return json.loads(pathlib.Path(path).read_text().split("\n", 1)[0])["input_ids"]
+def main():
+    name, layers, dtype, kind = sys.argv[1:]
+    shape = next(one for one in (SMALL, LARGE) if one.name == name).cut(int(layers))
+    folder = folder_of(shape, dtype)
+    if kind == "folder":
+        make_folder(shape, dtype, folder)
+    else:
+        make_gguf(shape, dtype, folder.with_name(folder.name + ".gguf"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """llama.cpp as a peer, in its own process: peer_llama.py MODEL.gguf TOKENS THREADS [LIMIT]
 
-Answers each line on stdin with a prefill of the tokens into an empty cache: wall seconds, processor
-seconds, tokens. Batches of 2048 in steps of 512 and flash attention chosen by llama.cpp, its defaults;
+Answers each line on stdin with a prefill of the tokens into an empty cache: wall and processor
+seconds. Batches of 2048 in steps of 512 and flash attention chosen by llama.cpp, its defaults;
 only the last token's logits are asked for. LIMIT: the context has room for all tokens, but only so
 many are run, which is all that peak memory needs."""
 import ctypes
@@ -39,8 +39,8 @@ def prefill(context, ids):
     llama.llama_memory_clear(llama.llama_get_memory(context), False)
     for first in range(0, len(ids), BATCH):
         part = ids[first:first + BATCH]
-        batch = llama.llama_batch_get_one((llama.llama_token * len(part))(*part), len(part))
-        if llama.llama_decode(context, batch) != 0:
+        array = (llama.llama_token * len(part))(*part)  # the batch only points to it
+        if llama.llama_decode(context, llama.llama_batch_get_one(array, len(part))) != 0:
             sys.exit("llama.cpp cannot decode")
     llama.llama_synchronize(context)
 
@@ -57,7 +57,7 @@ def main():
         prefill(context, ids)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         assert math.isfinite(llama.llama_get_logits(context)[0])
-        print(f"{wall:.6f} {cpu:.6f} {len(ids)}", flush=True)
+        print(f"{wall:.6f} {cpu:.6f}", flush=True)
     llama.llama_free(context)
     llama.llama_model_free(model)
 

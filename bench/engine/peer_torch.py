@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PyTorch + transformers as a peer, in its own process: peer_torch.py MODEL TOKENS THREADS DTYPE [OPTION...]
 
-Answers each line on stdin with a pass over the tokens: wall seconds, processor seconds, tokens. Options: `cache` keeps
+Answers each line on stdin with a pass over the tokens: wall and processor seconds. Options: `cache` keeps
 keys and values, as transformers does by default; `layers=N` computes the first N only; with `capture`,
 queries and keys after RoPE are kept in the way of the published study: an attention
 function sees them, draws the positions of each layer, and takes every head's vectors at those to
@@ -60,7 +60,7 @@ def main():
             out = network(ids, use_cache="cache" in options).last_hidden_state
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         assert math.isfinite(out[0, -1, 0].item())
-        print(f"{wall:.6f} {cpu:.6f} {ids.shape[1]}", flush=True)
+        print(f"{wall:.6f} {cpu:.6f}", flush=True)
 
 
 main()

@@ -39,7 +39,7 @@ static void test_a_window_longer_than_the_text(void **state)
 {
     (void)state;
     static const bool last[] = {false, false, false, true};
-    double expected = 3 * Q_K / 3 + 2 * OTHERS / 3 + (1 + 1) * PER_PAIR;
+    double expected = 3 * (Q_K / 3.0) + 2 * (OTHERS / 3.0) + (1 + 1) * PER_PAIR;
     assert_true(engine_cost(&model, last, 1) == expected);
 }
 

@@ -14,6 +14,7 @@ static long gone_back(void)
     return 3600 * (atomic_fetch_add(&looks, 1) + 1);
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     int result = (int)syscall(SYS_clock_gettime, clock, now);
@@ -22,6 +23,7 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     return result;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int gettimeofday(struct timeval *restrict now, void *restrict zone)
 {
     int result = (int)syscall(SYS_gettimeofday, now, zone);
@@ -30,6 +32,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone)
     return result;
 }
 
+/* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 time_t time(time_t *out)
 {
     struct timespec now;

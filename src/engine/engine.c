@@ -158,7 +158,8 @@ size_t engine_fixed_bytes(const engine *e)
 {
     const architecture *a = e->a;
     size_t heads = (size_t)(a->q_heads + a->kv_heads) * (size_t)a->head_dim;
-    /* a chunk's live results: x twice, q, k and their copies, gate, up and their product */
+    /* a chunk's live results: x twice, q, k and their copies, gate, up and in some models their
+     * product */
     size_t per_token = 4 * (size_t)a->hidden + 6 * heads + 3 * (size_t)a->intermediate;
     return layer_room_bytes(e->weights_room) + (size_t)e->chunk * per_token * sizeof(float);
 }

@@ -183,13 +183,14 @@ static struct ggml_tensor *feed_forward(const builder *b, struct ggml_tensor *x)
     struct ggml_tensor *both = NULL;
     switch (b->a->activation) {
     case ACTIVATION_SILU:
-        both = ggml_swiglu_split(b->g, gate, up);
+        both = b->want->host ? gated_on_host(b->g, b->a->activation, gate, up)
+                             : ggml_swiglu_split(b->g, gate, up);
         break;
     case ACTIVATION_GELU:
         both = ggml_geglu_erf_split(b->g, gate, up);
         break;
     case ACTIVATION_GELU_TANH:
-        both = b->want->host ? gated_gelu_on_host(b->g, gate, up)
+        both = b->want->host ? gated_on_host(b->g, b->a->activation, gate, up)
                              : ggml_geglu_split(b->g, gate, up);
         break;
     }

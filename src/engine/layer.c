@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/parallel.h"
+#include "model/mapping.h"
 
 #include <ggml-alloc.h>
 #include <ggml-backend.h>
@@ -253,6 +254,7 @@ static qks_status load_host(const layer_room *room, const weight *t, float **poo
     }
     out->host = *pool;
     qks_status status = widen(room, t, *pool, error);
+    mapping_forget(t->data, (size_t)t->rows * t->row_bytes); /* the widened ones are used */
     *pool += floats_of(t);
     return status;
 }

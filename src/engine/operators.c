@@ -30,44 +30,57 @@ struct ggml_tensor *multiply_on_host(struct ggml_context *g, const layer_weight 
                           GGML_N_TASKS_MAX, (void *)(uintptr_t)w);
 }
 
-/* ---- gated gelu ---- */
+/* ---- gates ---- */
+
+/* x / (1 + e^-z), by e^-|z|, which cannot overflow */
+static inline floats times_logistic(floats x, floats z)
+{
+    floats e = exp_negative((floats)((whole_numbers)z | INT32_MIN));
+    return x * choose(z < 0, e, (floats){0} + 1.0F) / (e + 1.0F);
+}
+
+static inline floats silu(floats x)
+{
+    return times_logistic(x, x);
+}
 
 /* x (1 + tanh u) / 2 with u = sqrt(2/pi) (x + 0.044715 x^3), which is x / (1 + e^-2u). */
 static inline floats gelu_tanh(floats x)
 {
-    floats z = x * (x * x * 0.044715F + 1.0F) * 1.59576912F;
-    whole_numbers negative = z < 0;
-    floats e = exp_negative((floats)((whole_numbers)z | INT32_MIN)); /* of -|z| */
-    floats top = (floats)((negative & (whole_numbers)e) |
-                          (~negative & (whole_numbers)((floats){0} + 1.0F)));
-    return x * top / (e + 1.0F);
+    return times_logistic(x, x * (x * x * 0.044715F + 1.0F) * 1.59576912F);
 }
 
-static void gate_rows(const float *gate, const float *up, float *to, int64_t n)
+/* Row by row in place; `function` is a constant wherever this is inlined. */
+static inline __attribute__((always_inline)) void gate_rows(struct ggml_tensor *out, int thread,
+                                                            int threads, floats (*function)(floats))
 {
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        floats y = gelu_tanh(load(gate + i)) * load(up + i);
-        store(to + i, y);
-    }
-    for (; i < n; i++)
-        to[i] = gelu_tanh((floats){gate[i]})[0] * up[i];
+    int64_t width = out->ne[0], rows = out->ne[1];
+    int64_t first = rows * thread / threads, end = rows * (thread + 1) / threads, i = 0;
+    float *gate = (float *)out->data + first * width;
+    const float *up = (const float *)out->src[1]->data + first * width;
+    for (; i + LANES <= (end - first) * width; i += LANES)
+        store(gate + i, function(load(gate + i)) * load(up + i));
+    for (; i < (end - first) * width; i++)
+        gate[i] = function((floats){gate[i]})[0] * up[i];
+}
+
+static void gated_silu(struct ggml_tensor *out, int thread, int threads, void *context)
+{
+    (void)context;
+    gate_rows(out, thread, threads, silu);
 }
 
 static void gated_gelu(struct ggml_tensor *out, int thread, int threads, void *context)
 {
     (void)context;
-    int64_t width = out->ne[0], rows = out->ne[1];
-    int64_t first = rows * thread / threads, end = rows * (thread + 1) / threads;
-    gate_rows((const float *)out->src[0]->data + first * width,
-              (const float *)out->src[1]->data + first * width, (float *)out->data + first * width,
-              (end - first) * width);
+    gate_rows(out, thread, threads, gelu_tanh);
 }
 
-struct ggml_tensor *gated_gelu_on_host(struct ggml_context *g, struct ggml_tensor *gate,
-                                       struct ggml_tensor *up)
+struct ggml_tensor *gated_on_host(struct ggml_context *g, activation kind, struct ggml_tensor *gate,
+                                  struct ggml_tensor *up)
 {
-    struct ggml_tensor *arguments[] = {gate, up};
-    return ggml_custom_4d(g, GGML_TYPE_F32, gate->ne[0], gate->ne[1], 1, 1, arguments, 2,
-                          gated_gelu, GGML_N_TASKS_MAX, NULL);
+    struct ggml_tensor *arguments[] = {up};
+    return ggml_custom_inplace(g, gate, arguments, 1,
+                               kind == ACTIVATION_SILU ? gated_silu : gated_gelu, GGML_N_TASKS_MAX,
+                               NULL);
 }

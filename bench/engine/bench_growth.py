@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""How a capture's time and memory grow: over tokens, heads, layers, documents and ranks."""
+"""How a capture's time and memory grow: over tokens, layers, heads and documents (over ranks:
+study/ranks). Draws docs/scaling.png."""
 import math
 
 import contest
 import measure
 import models
-from measure import QKSCOPE, QUICK, SCRATCH, run, table
+from matplotlib import pyplot
+from measure import BENCH, QKSCOPE, QUICK, SCRATCH, run, table
 
 BASE = models.SMALL.cut(4)
 TOKENS = [1024, 2048, 4096] if QUICK else [1024, 2048, 4096, 8192, 16384, 32768]
@@ -38,27 +40,13 @@ def over(what, sizes, job, flops):
     return sizes, walls
 
 
-def ranks():
-    """A study of two models over four groups, by one process of two threads and by two ranks of one."""
-    folder = SCRATCH / "growth-study"
-    folder.mkdir(exist_ok=True)
-    study = folder / "study.yaml"
-    model, text = models.made(BASE, "float32"), models.tokens(1024, 8)
-    study.write_text(f"name: ranks\nkind: models\ntext: {{path: {text}}}\n"
-                     "capture: {sampler: all, groups: 4}\nfigures: none\nmodels:\n"
-                     + "".join(f"  - {{label: m{i}, family: f, model: {model}, max_length: 1024}}\n"
-                               for i in range(2)))
-    print("### Over ranks\n")
-    rows = []
-    for count in (1, 2):
-        measure.say(f"ranks {count}")
-        out = folder / f"out-{count}"
-        run("rm", "-rf", out)
-        own = ["env", f"OMP_NUM_THREADS={2 // count}"]
-        launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", count] if count > 1 else []
-        one = run(*own, *launch, QKSCOPE, "run", study, "--out", out)
-        rows.append([count, 2 // count, f"{one.wall:.2f}"])
-    print(table(["ranks", "threads each", "wall, s"], rows) + "\n")
+def draw(found):
+    figure, places = pyplot.subplots(1, len(found), figsize=(12, 3), layout="constrained")
+    for place, (what, (sizes, walls)) in zip(places, found.items()):
+        place.loglog(sizes, walls, "o-", base=2)
+        place.set(xlabel=what, ylabel="wall, s")
+        place.grid(alpha=0.3)
+    figure.savefig(BENCH.parent / "docs" / "scaling.png", dpi=120)
 
 
 def main():
@@ -66,13 +54,17 @@ def main():
     print("## Engine: how cost grows\n")
     print(f"`qkscope capture` from start to end, {BASE.name}'s shape in float32, {BASE.layers} layers "
           "unless said otherwise, moments of all heads and tokens, two threads.\n")
-    over("tokens", TOKENS, lambda n: capture(BASE, n), BASE.flops)
-    over("layers", LAYERS, lambda n: capture(models.SMALL.cut(n), 2048),
-         lambda n: models.SMALL.cut(n).flops(2048))
-    over("heads", HEADS, lambda n: capture(BASE, 2048, 1, "--heads", n, "--seed", 0),
-         lambda n: BASE.flops(2048))
-    over("documents", DOCUMENTS, lambda n: capture(BASE, 2048, n), lambda n: n * BASE.flops(2048))
-    ranks()
+    found = {
+        "tokens": over("tokens", TOKENS, lambda n: capture(BASE, n), BASE.flops),
+        "layers": over("layers", LAYERS, lambda n: capture(models.SMALL.cut(n), 2048),
+                       lambda n: models.SMALL.cut(n).flops(2048)),
+        "heads": over("heads", HEADS, lambda n: capture(BASE, 2048, 1, "--heads", n, "--seed", 0),
+                      lambda n: BASE.flops(2048)),
+        "documents": over("documents", DOCUMENTS, lambda n: capture(BASE, 2048, n),
+                          lambda n: n * BASE.flops(2048)),
+    }
+    if not QUICK:
+        draw(found)
     print(stamp)
 
 

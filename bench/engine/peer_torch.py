@@ -51,6 +51,8 @@ def main():
         if option.startswith("layers="):
             network.layers = all_layers[:int(option.removeprefix("layers="))]
             network.config.num_hidden_layers = len(network.layers)
+            for weights in all_layers.parameters():  # mapped ones become resident, as in a whole pass
+                weights.abs().max()
     ids = torch.tensor([json.loads(pathlib.Path(tokens).read_text().split("\n", 1)[0])["input_ids"]])
     print("ready", flush=True)
     for _ in sys.stdin:

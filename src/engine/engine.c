@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "engine/graph.h"
+#include "model/mapping.h"
 
 #include <ggml-alloc.h>
 #include <ggml-backend.h>
@@ -215,6 +216,8 @@ static qks_status pass_open(pass *p, qks_error *error)
     }
     if (status != QKS_OK)
         return status;
+    const weight *embedding = weights_embedding(p->e->w);
+    mapping_forget(embedding->data, (size_t)embedding->rows * embedding->row_bytes);
     struct ggml_init_params how = {.mem_size = 3 * ggml_tensor_overhead(), .no_alloc = true};
     p->store_context = ggml_init(how);
     if (!p->store_context)

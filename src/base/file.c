@@ -371,3 +371,15 @@ qks_status folder_list(arena *a, const char *path, name_list *names, qks_error *
         qsort(names->data + first, names->length - first, sizeof *names->data, by_name);
     return status;
 }
+
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+const char *path_folder(arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? arena_copy(a, path, (size_t)(slash - path)) : ".";
+}

@@ -2,6 +2,8 @@
  * come draws, and nobody waits for a drawing. */
 #include "base/progress.h"
 
+#include "base/clock.h"
+
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -41,13 +43,6 @@ typedef struct line {
     size_t length;
     int columns, room;
 } line;
-
-static int64_t now(void)
-{
-    struct timespec t = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* Names come from files: no byte of theirs may steer the terminal, and a character cut in two may
  * not remain. */
@@ -215,7 +210,7 @@ progress *progress_start(FILE *stream, const char *what, uint64_t total, const c
         return NULL;
     p->stream = stream;
     p->total = total;
-    p->started = now();
+    p->started = clock_nanoseconds();
     copy_plain(p->what, sizeof p->what, what);
     copy_plain(p->unit, sizeof p->unit, unit);
     draw(p, p->started);
@@ -224,7 +219,7 @@ progress *progress_start(FILE *stream, const char *what, uint64_t total, const c
 
 static void draw_if_due(progress *p)
 {
-    int64_t at = now();
+    int64_t at = clock_nanoseconds();
     if (at < atomic_load(&p->next_draw) || pthread_mutex_trylock(&p->lock) != 0)
         return;
     if (at >= atomic_load(&p->next_draw))

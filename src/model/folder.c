@@ -73,16 +73,10 @@ static bool is_plain_name(const char *name)
     return *name && *name != '.' && !strchr(name, '/') && ends_with(name, ".safetensors");
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool is_open(const checkpoint *c, const char *name)
 {
     for (size_t i = 0; i < c->files.length; i++)
-        if (strcmp(base_name(c->files.data[i].path), name) == 0)
+        if (strcmp(path_name(c->files.data[i].path), name) == 0)
             return true;
     return false;
 }
@@ -118,7 +112,7 @@ static qks_status check_index(const checkpoint *c, const json_t *map, qks_error 
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)map, name, value) {
         const tensor *t = tensor_table_find(&c->tensors, name);
-        if (!t || strcmp(base_name(t->file), json_string_value(value)) != 0)
+        if (!t || strcmp(path_name(t->file), json_string_value(value)) != 0)
             return qks_fail(error, QKS_INVALID, "'%s': tensor '%.200s' is not in '%.200s'", c->name,
                             name, json_string_value(value));
     }

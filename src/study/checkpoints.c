@@ -18,12 +18,6 @@ static bool ends_with(const char *name, const char *ending)
     return length >= tail && strcmp(name + length - tail, ending) == 0;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static bool holds(arena *a, const char *folder, const char *name)
 {
     const char *path = arena_format(a, "%s/%s", folder, name);
@@ -66,7 +60,7 @@ static qks_status add(found_models *f, found_model m, qks_error *error)
 
 static const char *hub_name(arena *a, const char *folder)
 {
-    const char *name = base_name(folder) + strlen(REPOSITORY), *dashes = strstr(name, "--");
+    const char *name = path_name(folder) + strlen(REPOSITORY), *dashes = strstr(name, "--");
     return dashes ? arena_format(a, "%.*s/%s", (int)(dashes - name), name, dashes + 2) : NULL;
 }
 
@@ -91,7 +85,7 @@ static qks_status add_revision(found_models *f, const char *folder, const char *
         return QKS_OK; /* only its tokenizer was fetched, say */
     bool known = model_find(whole, a, &seen, NULL) == QKS_OK;
     return add(f,
-               (found_model){.label = main ? base_name(hub) : arena_string(a, revision),
+               (found_model){.label = main ? path_name(hub) : arena_string(a, revision),
                              .path = path,
                              .hub = known ? hub : NULL,
                              .revision = known && !main ? arena_string(a, revision) : NULL},
@@ -155,10 +149,10 @@ static qks_status look_in(found_models *f, const char *folder, const char *below
     name_list names = {0};
     qks_status status = folder_list(a, folder, &names, error);
     if (status == QKS_OK && has_weights(&names)) {
-        status = add(f, (found_model){.label = *below ? below : base_name(folder), .path = folder},
+        status = add(f, (found_model){.label = *below ? below : path_name(folder), .path = folder},
                      error);
     } else if (status == QKS_OK &&
-               strncmp(base_name(folder), REPOSITORY, strlen(REPOSITORY)) == 0 &&
+               strncmp(path_name(folder), REPOSITORY, strlen(REPOSITORY)) == 0 &&
                holds(a, folder, "refs") && holds(a, folder, "snapshots")) {
         status = add_repository(f, folder, error);
     } else {

@@ -213,7 +213,7 @@ static qks_status is_heatmap(input *in, bool *heatmap, bool *training, qks_error
 static qks_status heatmap_side(const input *in, bool training, figures_plan *plan, bool *keys,
                                qks_error *error)
 {
-    const char *slash = strrchr(in->path, '/'), *name = slash ? slash + 1 : in->path;
+    const char *name = path_name(in->path);
     int rq = training ? TRAINING_HEATMAP_RQ.number : MODELS_HEATMAP_RQ.number;
     int rk = training ? TRAINING_HEATMAP_RK.number : MODELS_HEATMAP_RK.number;
     bool queries = strstr(name, "rq") || strstr(name, "r_q");

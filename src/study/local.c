@@ -1,6 +1,8 @@
 /* local.c: one unit at a time in this machine's worker process. */
 #include "study/local.h"
 
+#include "base/file.h"
+
 #include <string.h>
 
 void local_open(local *l)
@@ -41,9 +43,9 @@ qks_status local_begin(local *l, const plan *p, size_t model, size_t group, cons
     child_end(&l->child, false, NULL);
     l->open = false;
     arena a = {0};
-    const char *slash = strrchr(path, '/');
-    const char *folder = slash ? arena_copy(&a, path, (size_t)(slash - path)) : NULL;
-    qks_status status = plan_ask(p, model, folder, &l->child, error);
+    const char *folder = path_folder(&a, path);
+    qks_status status = folder ? plan_ask(p, model, folder, &l->child, error)
+                               : out_of_memory(error, "folder");
     arena_free(&a);
     l->open = l->child.process > 0; /* one that dies at once is met by local_step */
     return l->open && status == QKS_IO ? QKS_OK : status;

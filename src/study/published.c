@@ -104,7 +104,7 @@ static bool has(const name_list *columns, const char *name)
 
 static qks_status choose_side(cell_table *t, const char *path, const char *wanted, qks_error *error)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = path_name(path);
     bool q = wanted ? strcmp(wanted, "r_q") == 0 : strstr(name, "rq") || strstr(name, "r_q");
     bool k = wanted ? strcmp(wanted, "r_k") == 0 : strstr(name, "rk") || strstr(name, "r_k");
     if (q == k)

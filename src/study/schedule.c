@@ -76,8 +76,7 @@ static const char *key_of(const running *r, unit_place at)
 static qks_status folder_for(const char *path, qks_error *error)
 {
     arena a = {0};
-    const char *slash = strrchr(path, '/');
-    const char *folder = slash ? arena_copy(&a, path, (size_t)(slash - path)) : NULL;
+    const char *folder = path_folder(&a, path);
     qks_status status = folder ? folder_make(folder, error) : out_of_memory(error, "folder");
     arena_free(&a);
     return status;

@@ -2,6 +2,7 @@
  * collector, as many at once as the memory allows. */
 #include "study/session.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "capture/collector.h"
@@ -15,7 +16,6 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -488,7 +488,6 @@ qks_status session_calibrate(session *c, qks_error *error)
     const document *first = &c->documents.list[0];
     engine_document stretch = {first->ids,
                                first->n < CALIBRATION_TOKENS ? first->n : CALIBRATION_TOKENS};
-    struct timespec start = {0}, end = {0};
     bool *two = arena_alloc(&c->memory, (size_t)c->a.n_layers, sizeof *two);
     if (!two)
         return out_of_memory(error, "layers");
@@ -497,12 +496,10 @@ qks_status session_calibrate(session *c, qks_error *error)
             two[i] = ++met;
     engine_task task = {.documents = &stretch, .count = 1, .layers = two};
     qks_status status = engine_run(c->engine, &task, pass_by, NULL, error);
-    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    double start = clock_seconds();
     if (status == QKS_OK)
         status = engine_run(c->engine, &task, pass_by, NULL, error);
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    double seconds = (double)(end.tv_sec - start.tv_sec) +
-                     1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    double seconds = clock_seconds() - start;
     c->speed = engine_cost(&c->a, two, stretch.n) / (seconds > 0 ? seconds : 1e-9);
     return status;
 }

@@ -412,9 +412,8 @@ qks_status study_read(study *s, const char *path, text *faults, qks_error *error
             error->status = QKS_USAGE;
         return QKS_USAGE;
     }
-    const char *slash = strrchr(path, '/');
     s->path = arena_string(&s->memory, path);
-    s->folder = slash ? arena_copy(&s->memory, path, (size_t)(slash - path)) : ".";
+    s->folder = path_folder(&s->memory, path);
     if (!s->path || !s->folder)
         status = out_of_memory(error, "study");
     reader r = {.s = s, .faults = faults};

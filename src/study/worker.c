@@ -10,6 +10,7 @@
  * What fails ends the process with {"error": MESSAGE}. */
 #include "qkscope/run.h"
 
+#include "base/clock.h"
 #include "qkscope/isolate.h"
 #include "study/session.h"
 #include "study/study.h"
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct worker {
@@ -33,13 +33,6 @@ static qks_status say(json_t *message, qks_error *error)
                 fputc('\n', stdout) != EOF && fflush(stdout) == 0;
     json_decref(message);
     return fine ? QKS_OK : qks_fail(error, QKS_IO, "the study's process does not hear its worker");
-}
-
-static double seconds(void)
-{
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static json_t *plan_of(const session *s)
@@ -107,13 +100,13 @@ static qks_status run_group(worker *w, const json_t *request, qks_error *error)
     const char *path = json_string_value(json_object_get(request, "path"));
     if (!w->session || !path || group < 0 || (size_t)group >= session_info(w->session)->n_groups)
         return qks_fail(error, QKS_INTERNAL, "the worker was asked for a unit it does not have");
-    double started = seconds();
+    double started = clock_seconds();
     progress *p = progress_relay(tell, NULL);
     qks_status status = session_run(w->session, (int)group, path, NULL, p, error);
     progress_end(p);
     if (status != QKS_OK)
         return status;
-    return say(json_pack("{s:I, s:f}", "done", group, "seconds", seconds() - started), error);
+    return say(json_pack("{s:I, s:f}", "done", group, "seconds", clock_seconds() - started), error);
 }
 
 /* If memory runs out the kernel shall end the worker, not the study that counts on it. */

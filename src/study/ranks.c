@@ -40,8 +40,8 @@ static bool under_mpirun(void)
 /* MPI's own waiting keeps a core busy, which others have work for. */
 static void nap(void)
 {
-    const struct timespec five_milliseconds = {.tv_nsec = 5000000};
-    (void)nanosleep(&five_milliseconds, NULL);
+    const struct timespec a_millisecond = {.tv_nsec = 1000000};
+    (void)nanosleep(&a_millisecond, NULL);
 }
 
 static bool has_come(int from, int tag, int *who)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WAIT_ALONE = 200, WAIT_WITH_RANKS = 5 }; /* milliseconds */
+enum { WAIT_ALONE = 200, WAIT_WITH_RANKS = 1 }; /* milliseconds */
 
 typedef struct unit_place {
     size_t model, group;
@@ -125,27 +125,39 @@ static qks_status store_unit(const running *r, const rank_message *m, qks_error 
     return status;
 }
 
+static void feed_rank(running *r, int rank)
+{
+    unit_place at;
+    bool more = next_unit(r, &at);
+    ranks_send(r->s->ranks, rank, more ? at.model : 0, more ? at.group : 0,
+               more ? key_of(r, at) : NULL);
+}
+
+/* A rank gets its next unit before the last one is put away: it need not wait for the disk. */
+static qks_status answer(running *r, const rank_message *m, qks_error *error)
+{
+    unit_place at = {m->model, m->group};
+    qks_status status = QKS_OK;
+    if (m->kind == RANK_PROGRESS)
+        progress_add(r->s->progress, m->work);
+    else if (m->kind == RANK_FAILED)
+        status = model_failed(r, at, m->bytes, error);
+    else if (m->kind == RANK_GONE && m->length && r->s->plan->options->messages)
+        (void)fprintf(r->s->plan->options->messages, "qkscope: rank %d takes no part: %s\n",
+                      m->rank, m->bytes);
+    if (status == QKS_OK && m->kind != RANK_PROGRESS && m->kind != RANK_GONE)
+        feed_rank(r, m->rank);
+    if (m->kind == RANK_DONE && (status = store_unit(r, m, error)) == QKS_OK)
+        unit_done(r, at, m->seconds);
+    return status;
+}
+
 static qks_status hear_ranks(running *r, qks_error *error)
 {
     rank_message m;
     qks_status status = QKS_OK;
     while (status == QKS_OK && ranks_hear(r->s->ranks, &m)) {
-        unit_place at = {m.model, m.group};
-        if (m.kind == RANK_PROGRESS)
-            progress_add(r->s->progress, m.work);
-        else if (m.kind == RANK_DONE && (status = store_unit(r, &m, error)) == QKS_OK)
-            unit_done(r, at, m.seconds);
-        else if (m.kind == RANK_FAILED)
-            status = model_failed(r, at, m.bytes, error);
-        if (m.kind == RANK_GONE && m.length && r->s->plan->options->messages)
-            (void)fprintf(r->s->plan->options->messages, "qkscope: rank %d takes no part: %s\n",
-                          m.rank, m.bytes);
-        if (status == QKS_OK && m.kind != RANK_PROGRESS && m.kind != RANK_GONE) {
-            unit_place next;
-            bool more = next_unit(r, &next);
-            ranks_send(r->s->ranks, m.rank, more ? next.model : 0, more ? next.group : 0,
-                       more ? key_of(r, next) : NULL);
-        }
+        status = answer(r, &m, error);
         rank_message_free(&m);
     }
     return status;

@@ -231,43 +231,18 @@ static qks_status check_finite(const collector *c, const collector_rows *rows, c
     return QKS_OK;
 }
 
-static int by_priority(const void *a, const void *b)
-{
-    double x = ((const pair_draw *)a)->priority, y = ((const pair_draw *)b)->priority;
-    return (x > y) - (x < y);
-}
-
-typedef struct sampled_rows {
-    const moments_rows *part;
-    size_t d;
-} sampled_rows;
-
-static void fill_sample(const void *context, const pair_draw *draw, float *row)
-{
-    const sampled_rows *from = context;
-    memcpy(row, from->part->f32 + draw->first * from->part->stride, from->d * sizeof *row);
-    row[from->d] = (float)from->part->position[draw->first];
-}
-
 /* Offers rows to the side's sample; after the first few documents hardly any is taken. */
 static qks_status sample_side(side *s, uint64_t seed, const moments_rows *part, qks_error *error)
 {
-    pair_draws draws = {0};
+    pair_draws noted = {0};
     qks_status status = QKS_OK;
     for (size_t i = 0; status == QKS_OK && i < part->n; i++) {
         uint32_t row = part->pick[i];
-        double priority = pair_uniform(seed, (uint64_t)part->position[row]);
-        if (priority < s->sample.threshold)
-            status = array_push(&draws, ((pair_draw){.priority = priority, .first = row}), error);
+        status = side_sample_note(s, seed, part->position[row], row, &noted, error);
     }
-    if (status == QKS_OK && draws.length) {
-        qsort(draws.data, draws.length, sizeof *draws.data, by_priority);
-        if (draws.length > s->sample.capacity + 1)
-            draws.length = s->sample.capacity + 1;
-        pair_reservoir_merge(&s->sample, &draws, fill_sample,
-                             &(sampled_rows){.part = part, .d = (size_t)s->d});
-    }
-    free(draws.data);
+    if (status == QKS_OK)
+        side_sample_take(s, &noted, part);
+    free(noted.data);
     return status;
 }
 

@@ -5,6 +5,12 @@
 
 #include <stdlib.h>
 
+int side_order(const side_id *a, const side_id *b)
+{
+    int difference = a->layer != b->layer ? a->layer - b->layer : a->kind - b->kind;
+    return difference ? difference : a->head - b->head;
+}
+
 qks_status side_open(side *s, int d, int n_groups, int n_buckets, size_t pairs, qks_error *error)
 {
     *s = (side){.d = d, .n_groups = n_groups, .n_buckets = n_buckets};
@@ -71,13 +77,44 @@ uint64_t side_sample_seed(uint64_t seed, int64_t document, side_id id)
     return pair_seed(seed, (int32_t)document, id.layer, id.kind, NO_BUCKET);
 }
 
-bool side_sample_wants(const side *s, uint64_t seed, int32_t position)
+qks_status side_sample_note(const side *s, uint64_t seed, int32_t position, uint32_t row,
+                            pair_draws *noted, qks_error *error)
 {
-    return s->sample.capacity && pair_uniform(seed, (uint64_t)position) < s->sample.threshold;
+    double priority = pair_uniform(seed, (uint64_t)position);
+    if (!s->sample.capacity || priority >= s->sample.threshold)
+        return QKS_OK;
+    return array_push(noted, ((pair_draw){.priority = priority, .first = row}), error);
 }
 
-void side_sample_add(side *s, uint64_t seed, int32_t position, float *row)
+typedef struct sampled_rows {
+    const moments_rows *rows;
+    size_t d;
+} sampled_rows;
+
+static void fill_sample(const void *context, const pair_draw *draw, float *row)
 {
-    row[s->d] = (float)position;
-    pair_reservoir_offer(&s->sample, pair_uniform(seed, (uint64_t)position), row);
+    const sampled_rows *from = context;
+    const moments_rows *rows = from->rows;
+    size_t first = draw->first * (rows->stride ? rows->stride : from->d);
+    for (size_t j = 0; j < from->d; j++)
+        row[j] = rows->f32 ? rows->f32[first + j] : (float)rows->f64[first + j];
+    row[from->d] = (float)rows->position[draw->first];
+}
+
+static int by_priority(const void *a, const void *b)
+{
+    double x = ((const pair_draw *)a)->priority, y = ((const pair_draw *)b)->priority;
+    return (x > y) - (x < y);
+}
+
+void side_sample_take(side *s, pair_draws *noted, const moments_rows *rows)
+{
+    if (!noted->length)
+        return;
+    qsort(noted->data, noted->length, sizeof *noted->data, by_priority);
+    if (noted->length > s->sample.capacity + 1)
+        noted->length = s->sample.capacity + 1;
+    pair_reservoir_merge(&s->sample, noted, fill_sample,
+                         &(sampled_rows){.rows = rows, .d = (size_t)s->d});
+    noted->length = 0;
 }

@@ -18,6 +18,9 @@ typedef struct side_id {
     char kind; /* 'q' or 'k' */
 } side_id;
 
+/* Less than 0 if `a` comes first: by layer, keys before queries, by head. */
+int side_order(const side_id *a, const side_id *b);
+
 typedef struct bucket_stat {
     double n;
     double sum_position;
@@ -48,9 +51,10 @@ void side_count(side *s, int bucket, int32_t position, double x0);
  * smallest stay, so that samples of parts join to a sample of the whole. All heads of a layer keep
  * the same tokens. `document` counts by its low 32 bits, as datasets store it. */
 uint64_t side_sample_seed(uint64_t seed, int64_t document, side_id id);
-/* Would this position be taken? */
-bool side_sample_wants(const side *s, uint64_t seed, int32_t position);
-/* `row` has d + 1 numbers: the vector, and room for the position. */
-void side_sample_add(side *s, uint64_t seed, int32_t position, float *row);
+/* Rows are offered in two steps: those that may be taken are noted, then taken at once, from rows
+ * that hold them all. */
+QKS_MUST_CHECK qks_status side_sample_note(const side *s, uint64_t seed, int32_t position,
+                                           uint32_t row, pair_draws *noted, qks_error *error);
+void side_sample_take(side *s, pair_draws *noted, const moments_rows *rows);
 
 #endif

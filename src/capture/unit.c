@@ -1,9 +1,9 @@
-/* unit.c: reading and writing unit files. */
+/* unit.c: reading and writing unit files: the preamble and the records. */
 #include "capture/unit.h"
 
 #include "base/hash.h"
+#include "capture/unit_header.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,6 @@ enum {
     PREAMBLE = 32, /* magic, version, byte order, header length, header hash */
     ALIGN = 64,
     HEADER_MAX = 64 << 20,
-    LAYERS_MAX = 4096,
-    HEADS_MAX = 65536,
-    PAIRS_MAX = 1 << 20,
-    GROUPS_MAX = 1 << 20,
 };
 
 static const char MAGIC[8] = {'Q', 'K', 'S', 'U', 'N', 'I', 'T', '\n'};
@@ -44,37 +40,6 @@ static size_t record_size(const unit_info *info, char kind)
            sizeof(double);
 }
 
-/* ---- the header ---- */
-
-static json_t *numbers(const int *from, int count)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < count; i++)
-        json_array_append_new(list, json_integer(from[i]));
-    return list;
-}
-
-static json_t *header_of(const unit_info *info)
-{
-    json_t *sides = json_array(), *groups = json_array();
-    for (size_t i = 0; i < info->n_sides; i++)
-        json_array_append_new(sides, json_pack("[iis%]", info->sides[i].layer, info->sides[i].head,
-                                               &info->sides[i].kind, (size_t)1));
-    for (size_t i = 0; i < info->n_groups; i++)
-        json_array_append_new(groups, json_pack("[III]", (json_int_t)info->groups[i].id,
-                                                (json_int_t)info->groups[i].documents,
-                                                (json_int_t)info->groups[i].tokens));
-    json_t *header = json_pack(
-        "{s:s, s:[iii], s:i, s:I, s:I, s:i, s:I, s:I, s:o, s:o, s:o*, s:o*}", "model", info->model,
-        "shape", info->layers, info->q_heads, info->kv_heads, "dimension", info->d, "context",
-        (json_int_t)info->context, "bucket_size", (json_int_t)info->bucket_size, "buckets",
-        info->n_buckets, "pairs", (json_int_t)info->pairs, "samples", (json_int_t)info->samples,
-        "sides", sides, "groups", groups, "rope",
-        info->rope ? numbers(info->rope, info->layers) : NULL, "provenance",
-        info->provenance ? json_loads(info->provenance, JSON_REJECT_DUPLICATES, NULL) : NULL);
-    return header;
-}
-
 /* ---- writing ---- */
 
 struct unit_writer {
@@ -87,9 +52,7 @@ struct unit_writer {
 /* The header with spaces after it, so that the first record begins aligned; malloc'd. */
 static char *header_text(const unit_info *info, uint64_t *length)
 {
-    json_t *header = header_of(info);
-    char *text = header ? json_dumps(header, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    json_decref(header);
+    char *text = unit_header_text(info);
     size_t used = text ? strlen(text) : 0;
     size_t gap = (ALIGN - (PREAMBLE + used) % ALIGN) % ALIGN;
     char *padded = text ? realloc(text, used + gap) : NULL;
@@ -261,152 +224,6 @@ static qks_status read_header(unit *u, char **text, uint64_t *length, qks_error 
     return status;
 }
 
-static bool in_range(const json_t *number, int64_t low, int64_t high, int64_t *value)
-{
-    if (!json_is_integer(number))
-        return false;
-    *value = json_integer_value(number);
-    return *value >= low && *value <= high;
-}
-
-static bool take(const json_t *object, const char *key, int64_t low, int64_t high, int64_t *value)
-{
-    return in_range(json_object_get(object, key), low, high, value);
-}
-
-static bool take_int(const json_t *list, size_t i, int low, int high, int *value)
-{
-    int64_t wide = 0;
-    bool fine = in_range(json_array_get(list, i), low, high, &wide);
-    *value = (int)wide;
-    return fine;
-}
-
-static const char *take_sizes(unit *u, const json_t *header)
-{
-    unit_info *info = &u->info;
-    const json_t *shape = json_object_get(header, "shape");
-    int64_t d = 0, buckets = 0, pairs = 0, samples = 0;
-    const char *model = json_string_value(json_object_get(header, "model"));
-    if (!model || !(info->model = arena_string(&u->memory, model)))
-        return "its header names no model";
-    if (!take_int(shape, 0, 1, LAYERS_MAX, &info->layers) ||
-        !take_int(shape, 1, 1, HEADS_MAX, &info->q_heads) ||
-        !take_int(shape, 2, 1, HEADS_MAX, &info->kv_heads) || info->q_heads % info->kv_heads != 0)
-        return "its header's shape is no model's";
-    if (!take(header, "dimension", 1, QKS_DIMENSION_MAX, &d) ||
-        !take(header, "buckets", 0, BUCKETS_MAX, &buckets) ||
-        !take(header, "pairs", 0, PAIRS_MAX, &pairs) ||
-        !take(header, "samples", 0, PAIRS_MAX, &samples) ||
-        !take(header, "context", 0, INT64_MAX, &info->context) ||
-        !take(header, "bucket_size", 0, INT64_MAX, &info->bucket_size))
-        return "its header's sizes are missing or out of range";
-    info->d = (int)d;
-    info->n_buckets = (int)buckets;
-    info->pairs = (size_t)pairs;
-    info->samples = (size_t)samples;
-    return NULL;
-}
-
-static int by_side(const side_id *a, const side_id *b)
-{
-    int difference = a->layer != b->layer ? a->layer - b->layer : a->kind - b->kind;
-    return difference ? difference : a->head - b->head;
-}
-
-static const char *take_sides(unit *u, const json_t *header)
-{
-    unit_info *info = &u->info;
-    const json_t *sides = json_object_get(header, "sides");
-    info->n_sides = json_array_size(sides);
-    if (info->n_sides == 0)
-        return "it holds no heads";
-    info->sides = arena_alloc(&u->memory, info->n_sides, sizeof *info->sides);
-    if (!info->sides)
-        return "too many sides for the memory";
-    for (size_t i = 0; i < info->n_sides; i++) {
-        const json_t *entry = json_array_get(sides, i);
-        const char *kind = json_string_value(json_array_get(entry, 2));
-        side_id *id = &info->sides[i];
-        if (!kind || (strcmp(kind, "q") != 0 && strcmp(kind, "k") != 0))
-            return "a side is neither queries nor keys";
-        id->kind = kind[0];
-        int heads = id->kind == 'q' ? info->q_heads : info->kv_heads;
-        if (!take_int(entry, 0, 0, info->layers - 1, &id->layer) ||
-            !take_int(entry, 1, 0, heads - 1, &id->head))
-            return "a side is of a layer or head that the model does not have";
-        if (i > 0 && by_side(id - 1, id) >= 0)
-            return "its sides are not in order";
-    }
-    return NULL;
-}
-
-static const char *take_groups(unit *u, const json_t *header)
-{
-    unit_info *info = &u->info;
-    const json_t *groups = json_object_get(header, "groups");
-    info->n_groups = json_array_size(groups);
-    if (info->n_groups < 1 || info->n_groups > GROUPS_MAX)
-        return "it has no document groups, or too many";
-    info->groups = arena_alloc(&u->memory, info->n_groups, sizeof *info->groups);
-    if (!info->groups)
-        return "too many groups for the memory";
-    for (size_t i = 0; i < info->n_groups; i++) {
-        const json_t *entry = json_array_get(groups, i);
-        unit_group *g = &info->groups[i];
-        if (!in_range(json_array_get(entry, 0), INT64_MIN, INT64_MAX, &g->id) ||
-            !in_range(json_array_get(entry, 1), 0, INT64_MAX, &g->documents) ||
-            !in_range(json_array_get(entry, 2), 0, INT64_MAX, &g->tokens))
-            return "a document group lacks id, documents or tokens";
-        if (i > 0 && g->id <= g[-1].id)
-            return "its document groups are not in order";
-    }
-    return NULL;
-}
-
-static const char *take_rope(unit *u, const json_t *header)
-{
-    unit_info *info = &u->info;
-    const json_t *list = json_object_get(header, "rope");
-    if (!list)
-        return NULL;
-    int *rope = arena_alloc(&u->memory, (size_t)info->layers, sizeof *rope);
-    if (!rope)
-        return "too many layers for the memory";
-    if (json_array_size(list) != (size_t)info->layers)
-        return "its list of rope layers does not fit the model";
-    for (int i = 0; i < info->layers; i++)
-        if (!take_int(list, (size_t)i, -1, 1, &rope[i]))
-            return "its list of rope layers does not fit the model";
-    info->rope = rope;
-    return NULL;
-}
-
-static const char *take_provenance(unit *u, const json_t *header)
-{
-    const json_t *provenance = json_object_get(header, "provenance");
-    char *text = provenance ? json_dumps(provenance, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
-    if (text)
-        u->info.provenance = arena_string(&u->memory, text);
-    free(text);
-    return provenance && !json_is_object(provenance) ? "its provenance is no object" : NULL;
-}
-
-static qks_status parse_header(unit *u, const char *text, size_t length, qks_error *error)
-{
-    static const char *(*const parts[])(unit *, const json_t *) = {
-        take_sizes, take_sides, take_groups, take_rope, take_provenance};
-    json_error_t fault;
-    json_t *header = json_loadb(text, length, JSON_REJECT_DUPLICATES, &fault);
-    if (!header)
-        return bad(u, error, "its header is not JSON");
-    const char *wrong = NULL;
-    for (size_t i = 0; !wrong && i < sizeof parts / sizeof *parts; i++)
-        wrong = parts[i](u, header);
-    json_decref(header);
-    return wrong ? bad(u, error, wrong) : QKS_OK;
-}
-
 /* Where each record begins, as long as the file has room for it. */
 static qks_status place_records(unit *u, uint64_t header_length, qks_error *error)
 {
@@ -435,8 +252,10 @@ qks_status unit_open(unit *u, const char *path, qks_error *error)
     char *text = NULL;
     uint64_t length = 0;
     status = read_header(u, &text, &length, error);
-    if (status == QKS_OK)
-        status = parse_header(u, text, length, error);
+    const char *wrong = status == QKS_OK ? unit_header_take(&u->info, &u->memory, text, length)
+                                         : NULL;
+    if (wrong)
+        status = bad(u, error, wrong);
     if (status == QKS_OK)
         status = place_records(u, length, error);
     free(text);
@@ -456,12 +275,12 @@ ptrdiff_t unit_find(const unit_info *info, side_id id)
     size_t low = 0, high = info->n_sides;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (by_side(&info->sides[middle], &id) < 0)
+        if (side_order(&info->sides[middle], &id) < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < info->n_sides && by_side(&info->sides[low], &id) == 0 ? (ptrdiff_t)low : -1;
+    return low < info->n_sides && side_order(&info->sides[low], &id) == 0 ? (ptrdiff_t)low : -1;
 }
 
 static qks_status no_sense(qks_error *error, const char *what)

@@ -261,18 +261,17 @@ static qks_status count_buckets(const load *l, const dataset_rows *rows, qks_err
 
 static qks_status sample_rows(const load *l, const dataset_rows *rows, qks_error *error)
 {
-    size_t d = (size_t)rows->dimension;
-    float *row = NULL;
-    qks_status status = memory_zeroed(&row, d + 1, sizeof *row, error);
+    pair_draws noted = {0};
+    qks_status status = QKS_OK;
     for (size_t i = 0; status == QKS_OK && i < rows->n; i++) {
         uint64_t seed = side_sample_seed(l->source->seed, rows->document[i], *l->id);
-        if (!side_sample_wants(l->into, seed, rows->position[i]))
-            continue;
-        for (size_t j = 0; j < d; j++)
-            row[j] = rows->f32 ? rows->f32[i * d + j] : (float)rows->f64[i * d + j];
-        side_sample_add(l->into, seed, rows->position[i], row);
+        status = side_sample_note(l->into, seed, rows->position[i], (uint32_t)i, &noted, error);
     }
-    free(row);
+    if (status == QKS_OK)
+        side_sample_take(
+            l->into, &noted,
+            &(moments_rows){.f32 = rows->f32, .f64 = rows->f64, .position = rows->position});
+    free(noted.data);
     return status;
 }
 

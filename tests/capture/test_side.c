@@ -71,6 +71,7 @@ static void test_samples_join(void **state)
     static const side_id id = {.layer = 3, .head = 1, .kind = 'q'};
     qks_error error;
     side whole = open_side(0), halves[2] = {open_side(0), open_side(0)};
+    pair_draws noted = {0};
     assert_ok(side_sample_open(&whole, CAPACITY, &error), &error);
     for (int half = 0; half < 2; half++)
         assert_ok(side_sample_open(&halves[half], CAPACITY, &error), &error);
@@ -79,11 +80,13 @@ static void test_samples_join(void **state)
         uint64_t seed = side_sample_seed(5, position % 2, id);
         side *sides[] = {&whole, &halves[position % 2]};
         for (int s = 0; s < 2; s++) {
-            float row[D + 1] = {(float)position, 0.5F, -1};
-            if (side_sample_wants(sides[s], seed, position))
-                side_sample_add(sides[s], seed, position, row);
+            const moments_rows one = {.f32 = (float[D]){(float)position, 0.5F},
+                                      .position = &position};
+            assert_ok(side_sample_note(sides[s], seed, position, 0, &noted, &error), &error);
+            side_sample_take(sides[s], &noted, &one);
         }
     }
+    free(noted.data);
     pair_reservoir_join(&halves[1].sample, &halves[0].sample);
     const pair_reservoir *a = &whole.sample, *b = &halves[1].sample;
     assert_int_equal(a->count, CAPACITY);

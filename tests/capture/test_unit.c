@@ -54,6 +54,7 @@ static void fill_side(const unit_info *info, size_t i, side *s)
     qks_error error;
     side_clear(s);
     s->window = info->sides[i].layer == 1 ? 256 : 0;
+    pair_draws noted = {0};
     for (size_t g = 0; g < info->n_groups; g++) {
         uint64_t seed = (uint64_t)info->groups[g].id * 31 + i;
         size_t n = g + i + 2;
@@ -64,14 +65,14 @@ static void fill_side(const unit_info *info, size_t i, side *s)
             for (size_t j = 0; j < D; j++)
                 x[row * D + j] = (float)sin((double)(seed % 97) + (double)(row * D + j));
             side_count(s, t[row] / 512, t[row], x[row * D]);
-            float sampled[D + 1] = {x[row * D], x[row * D + 1], x[row * D + 2]};
-            if (info->samples && side_sample_wants(s, seed, t[row]))
-                side_sample_add(s, seed, t[row], sampled);
+            assert_ok(side_sample_note(s, seed, t[row], (uint32_t)row, &noted, &error), &error);
         }
+        side_sample_take(s, &noted, &(moments_rows){.f32 = x, .position = t});
         assert_ok(qks_moments_add_f32(s->groups[g], n, x, t, &error), &error);
         if (s->pairs)
             assert_ok(pair_reservoir_add(&s->pairs[0], seed, (uint32_t)n, x, &error), &error);
     }
+    free(noted.data);
 }
 
 static void write_unit(const char *path, const unit_info *info)

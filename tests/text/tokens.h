@@ -55,6 +55,22 @@ static inline char *ids_text(const int32_t *ids, size_t count)
     return line;
 }
 
+/* Does the text, a JSON string, get the ids of a JSON array? What it got is returned as text when
+ * not, NULL otherwise. */
+static inline char *other_ids(encoder *e, const json_t *text, const json_t *expected, bool special)
+{
+    const int32_t *ids = NULL;
+    size_t count = 0;
+    qks_error error;
+    assert_ok(encoder_run(e, json_string_value(text), json_string_length(text), special, &ids,
+                          &count, &error),
+              &error);
+    bool equal = count == json_array_size(expected);
+    for (size_t i = 0; equal && i < count; i++)
+        equal = ids[i] == json_integer_value(json_array_get(expected, i));
+    return equal ? NULL : ids_text(ids, count);
+}
+
 /* The text gets exactly these ids, written "1 2 3". */
 static inline void check_ids(const char *path, const char *text, size_t length, bool special,
                              const char *expected)

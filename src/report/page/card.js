@@ -1,8 +1,8 @@
 // card.js: one head in full: spectrum, r per component, path through training, drift plane,
 // plasticity.
-import { axis, errorBars, makeChart, tooltip } from './charts.js';
+import { axis, errorBars, makeChart, markAt, tooltip } from './charts.js';
 import { CLASSES, R_K, R_Q, VARIANCE } from './colours.js';
-import { byId, el, fixed, put, r, short, whole, withError } from './dom.js';
+import { byId, el, fixed, put, r, short, tableHead, whole, withError } from './dom.js';
 import { phaseLines } from './player.js';
 import { ALL } from './state.js';
 import { colour } from './theme.js';
@@ -88,15 +88,9 @@ function plasticityTable({ plasticity }, h) {
         el(
             'table',
             { class: 'plain small' },
-            el(
-                'thead',
-                null,
-                el(
-                    'tr',
-                    null,
-                    el('th', { class: 'text' }, 'variant'),
-                    columns.map(([, label]) => el('th', null, label)),
-                ),
+            tableHead(
+                el('th', { class: 'text' }, 'variant'),
+                columns.map(([, label]) => el('th', null, label)),
             ),
             el(
                 'tbody',
@@ -276,14 +270,6 @@ export function makeCard(data, state) {
             ];
         };
         const [q, qError, k, kError] = [...line('r_q', R_Q), ...line('r_k', R_K)];
-        const here = {
-            silent: true,
-            symbol: 'none',
-            animation: false,
-            label: { show: false },
-            lineStyle: { type: 'solid', width: 2, color: colour('--accent') },
-            data: state.model === ALL ? [] : [{ xAxis: state.model }],
-        };
         const tip = (items) => {
             const i = along.find((j) => heads.model[j] === items[0].value[0]);
             return el(
@@ -333,7 +319,7 @@ export function makeCard(data, state) {
             series: [
                 { ...q, markLine: phaseLines(data, 0) },
                 qError,
-                { ...k, markLine: here },
+                { ...k, markLine: markAt(state.model === ALL ? [] : [state.model]) },
                 kError,
             ],
         };

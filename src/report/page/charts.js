@@ -75,3 +75,15 @@ export function errorBars(points, lineColour, more) {
         ...more,
     };
 }
+
+// Upright lines at these places of the x axis, which show where one is.
+export function markAt(places) {
+    return {
+        silent: true,
+        symbol: 'none',
+        animation: false,
+        label: { show: false },
+        lineStyle: { type: 'solid', width: 2, color: colour('--accent') },
+        data: places.map((xAxis) => ({ xAxis })),
+    };
+}

@@ -21,6 +21,8 @@ export function put(element, ...children) {
     return element;
 }
 
+export const tableHead = (...cells) => el('thead', null, el('tr', null, ...cells));
+
 // r with its index q or k, as the papers print it.
 export const r = (side) => [el('i', null, 'r'), el('sub', null, side)];
 

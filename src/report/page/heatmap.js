@@ -1,7 +1,7 @@
 // heatmap.js: means by model and depth, as a table of buttons: a cell shows its heads in the scatter.
 // One cell is in the tab order; arrow keys move from there.
 import { mix } from './colours.js';
-import { byId, el, ellipsis, fixed, put, short, whole } from './dom.js';
+import { byId, el, ellipsis, fixed, put, short, tableHead, whole } from './dom.js';
 import { isDark } from './theme.js';
 
 const QUANTITIES = {
@@ -141,7 +141,7 @@ export function makeHeatmap(data, state) {
                 ),
             ),
         );
-        return el('thead', null, el('tr', null, el('th', null), columns));
+        return tableHead(el('th', null), columns);
     }
 
     function row(m, how, name) {

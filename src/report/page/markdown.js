@@ -1,6 +1,6 @@
 // markdown.js: the little Markdown that figures' explanations use, as elements: headings,
 // paragraphs, lists, tables, code, bold. Anything else is text; nothing becomes markup or a link.
-import { el } from './dom.js';
+import { el, tableHead } from './dom.js';
 
 // **bold**, *italics*, `code`, \\* for a mark that is only a character
 const MARKS = /(\\[!-/:-@[-`{-~]|`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)/;
@@ -31,15 +31,7 @@ function tableOf(lines) {
     return el(
         'table',
         { class: 'plain small' },
-        el(
-            'thead',
-            null,
-            el(
-                'tr',
-                null,
-                head.map((c) => el('th', { class: 'text' }, inline(c))),
-            ),
-        ),
+        tableHead(head.map((c) => el('th', { class: 'text' }, inline(c)))),
         el(
             'tbody',
             null,

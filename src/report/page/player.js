@@ -1,6 +1,6 @@
 // player.js: the slider through checkpoints or models, its play button, and the strip of means below
 // it, which shows where one is.
-import { axis, errorBars, makeChart } from './charts.js';
+import { axis, errorBars, makeChart, markAt } from './charts.js';
 import { R_K, R_Q } from './colours.js';
 import { byId, ellipsis, put, el } from './dom.js';
 import { ALL } from './state.js';
@@ -128,14 +128,6 @@ export function makePlayer(data, state) {
             ...line('r_q', models.mean_r_q, models.se_r_q, R_Q),
             ...line('r_k', models.mean_r_k, models.se_r_k, R_K),
         ];
-        const here = {
-            silent: true,
-            symbol: 'none',
-            animation: false,
-            label: { show: false },
-            lineStyle: { type: 'solid', width: 2, color: colour('--accent') },
-            data: state.model === ALL ? [] : [{ xAxis: state.model }],
-        };
         return {
             grid: { left: 9, right: 9, top: 16, bottom: 18 },
             xAxis: axis({
@@ -161,7 +153,7 @@ export function makePlayer(data, state) {
             series: [
                 { ...first, markLine: phaseLines(data, element.clientWidth) },
                 second,
-                { ...third, markLine: here },
+                { ...third, markLine: markAt(state.model === ALL ? [] : [state.model]) },
                 fourth,
             ],
         };

@@ -1,6 +1,6 @@
 // study.js: the study at a glance: title, tiles, the models and what ran.
 import { CLASSES } from './colours.js';
-import { byId, el, fixed, large, put, r, whole, withError } from './dom.js';
+import { byId, el, fixed, large, put, r, tableHead, whole, withError } from './dom.js';
 
 const isText = (value) => typeof value === 'string' && value !== '';
 const isNumber = (value) => typeof value === 'number' && Number.isFinite(value);
@@ -98,15 +98,9 @@ function modelsTable(data) {
     ].filter(Boolean);
     const failed = list.filter((f) => isText(f.status) && f.status !== 'done');
     return [
-        el(
-            'thead',
-            null,
-            el(
-                'tr',
-                null,
-                columns.map(([label, kind]) =>
-                    el('th', { scope: 'col', class: kind }, ...[label].flat(2)),
-                ),
+        tableHead(
+            columns.map(([label, kind]) =>
+                el('th', { scope: 'col', class: kind }, ...[label].flat(2)),
             ),
         ),
         el(

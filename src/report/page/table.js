@@ -1,6 +1,6 @@
 // table.js: a table that sorts by its column names and is read in pages.
 // columns: { name, label, value(row), show(row), text } - `text` columns stand left and sort as words.
-import { el, put, whole } from './dom.js';
+import { el, put, tableHead, whole } from './dom.js';
 
 function compare(a, b) {
     if (typeof a === 'string' || typeof b === 'string')
@@ -101,7 +101,7 @@ export function makeTable(
                 ),
             ),
         );
-        put(table, el('thead', null, el('tr', null, columns.map(header))), el('tbody', null, body));
+        put(table, tableHead(columns.map(header)), el('tbody', null, body));
     }
 
     return {

@@ -15,10 +15,13 @@ GROUPS = 20  # forward.c's
 
 
 class Contender:
-    def __init__(self, command, orders="pass"):
+    def __init__(self, command, orders="pass", group=None):
+        """`group`: the folder of a cgroup to run in."""
+        join = (lambda: (group / "cgroup.procs").write_text("0")) if group else None
         self.errors = open(SCRATCH / "contender.log", "w+")
         self.process = subprocess.Popen([str(part) for part in command], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.errors, text=True)
+                                        stdout=subprocess.PIPE, stderr=self.errors, text=True,
+                                        preexec_fn=join)
         self.orders = orders
         self.walls, self.cpus = [], []
         if self.answer() != ["ready"]:
@@ -56,11 +59,11 @@ class Contender:
         self.errors.close()
 
 
-def qkscope(shape, dtype, tokens, documents=1, orders="moments"):
+def qkscope(shape, dtype, tokens, documents=1, orders="moments", group=None):
     """A pass over `documents` documents: the first of the GROUPS groups."""
     text = models.tokens(tokens, documents * GROUPS)
     return Contender([BUILD / "bench" / "bench_forward", models.made(shape, dtype), text, THREADS,
-                      SCRATCH / "bench.unit"], orders)
+                      SCRATCH / "bench.unit"], orders, group)
 
 
 def torch(shape, dtype, tokens, *options):

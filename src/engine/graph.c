@@ -58,12 +58,15 @@ static struct ggml_tensor *by_token(const builder *b, struct ggml_tensor *x)
 }
 
 /* ggml turns pair p by position * base^(-2p/n) / factor[p]; with base 1 and factor 1/frequency that
- * is position * frequency, whatever scaling made the frequency. */
+ * is position * frequency, whatever scaling made the frequency. What is given out before the
+ * rotation stays as it is. */
 static struct ggml_tensor *turn(const builder *b, struct ggml_tensor *x)
 {
     const rope *r = b->a->layers[b->want->layer->number].rope;
     if (!r)
         return x;
+    if (b->want->host)
+        return turned_on_host(b->g, r, x, b->out->positions, !b->want->pre_rope);
     return ggml_rope_ext(b->g, x, b->out->positions,
                          b->want->store->frequencies[b->want->layer->number], r->dimensions,
                          r->interleaved ? GGML_ROPE_TYPE_NORMAL : GGML_ROPE_TYPE_NEOX, 0, 1.0F,

@@ -1,9 +1,13 @@
-/* operators.c: products and a gate on the cpu backend. */
+/* operators.c: products, rotations and gates on the cpu backend. */
 #include "engine/operators.h"
 
 #include "engine/lanes.h"
 
+#include "qkscope/moments.h"
+
 #include <cblas.h>
+#include <math.h>
+#include <string.h>
 
 /* ---- products ---- */
 
@@ -28,6 +32,57 @@ struct ggml_tensor *multiply_on_host(struct ggml_context *g, const layer_weight 
     struct ggml_tensor *arguments[] = {x};
     return ggml_custom_4d(g, GGML_TYPE_F32, w->rows, x->ne[1], 1, 1, arguments, 1, multiply,
                           GGML_N_TASKS_MAX, (void *)(uintptr_t)w);
+}
+
+/* ---- the rotary embedding ---- */
+
+/* cos and sin of each pair's angle, times the factor */
+static void angles_at(const rope *r, int32_t position, float *cosine, float *sine)
+{
+    for (int p = 0; p < r->dimensions / 2; p++) {
+        float angle = (float)position * r->frequency[p];
+        cosine[p] = cosf(angle) * r->factor;
+        sine[p] = sinf(angle) * r->factor;
+    }
+}
+
+static void turn_head(const rope *r, const float *cosine, const float *sine, const float *from,
+                      float *to)
+{
+    int pairs = r->dimensions / 2, step = r->interleaved ? 2 : 1,
+        apart = r->interleaved ? 1 : pairs;
+    for (int p = 0; p < pairs; p++) {
+        float x = from[p * step], y = from[p * step + apart];
+        to[p * step] = x * cosine[p] - y * sine[p];
+        to[p * step + apart] = y * cosine[p] + x * sine[p];
+    }
+}
+
+static void turn(struct ggml_tensor *out, int thread, int threads, void *context)
+{
+    const rope *r = context;
+    const int32_t *positions = out->src[1]->data;
+    int64_t d = out->ne[0], heads = out->ne[1], n = out->ne[2];
+    float cosine[QKS_DIMENSION_MAX / 2], sine[QKS_DIMENSION_MAX / 2];
+    for (int64_t i = n * thread / threads; i < n * (thread + 1) / threads; i++) {
+        angles_at(r, positions[i], cosine, sine);
+        const float *from = (const float *)out->src[0]->data + i * heads * d;
+        float *to = (float *)out->data + i * heads * d;
+        if (to != from && r->dimensions < d)
+            memcpy(to, from, (size_t)(heads * d) * sizeof *to);
+        for (int64_t h = 0; h < heads; h++)
+            turn_head(r, cosine, sine, from + h * d, to + h * d);
+    }
+}
+
+struct ggml_tensor *turned_on_host(struct ggml_context *g, const rope *r, struct ggml_tensor *x,
+                                   struct ggml_tensor *positions, bool in_place)
+{
+    struct ggml_tensor *arguments[] = {x, positions};
+    void *context = (void *)(uintptr_t)r;
+    return in_place ? ggml_custom_inplace(g, x, arguments + 1, 1, turn, GGML_N_TASKS_MAX, context)
+                    : ggml_custom_4d(g, GGML_TYPE_F32, x->ne[0], x->ne[1], x->ne[2], 1, arguments,
+                                     2, turn, GGML_N_TASKS_MAX, context);
 }
 
 /* ---- gates ---- */

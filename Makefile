@@ -46,8 +46,8 @@ fuzz: all ## fuzz every parser for MINUTES (default 60) altogether; see docs/rel
 torture: asan ## let every allocation, write and read fail in turn
 	@python3 tests/torture/torture.py build-asan/tests/qkscope-torture build-asan/tests/torture-all --jobs $(JOBS)
 
-kill-loop: all ## kill a study at N (default 200) random moments, alone and under mpirun
-	@python3 tests/torture/kill_loop.py build/qkscope build/tests/kill-loop $(or $(N),200)
+kill-loop: all ## kill a study (STUDY) at N (default 200) random moments, alone and under mpirun
+	@python3 tests/torture/kill_loop.py build/qkscope build/tests/kill-loop $(or $(N),200) $(if $(STUDY),--study $(STUDY))
 
 tsan: ## the tests of the rooms under ThreadSanitizer
 	@scripts/setup all

@@ -1,11 +1,13 @@
 """Kills a study at random moments, with kill -9, and looks at what is left.
 
-    kill_loop.py PROGRAM SCRATCH KILLS [--seed N]
+    kill_loop.py PROGRAM SCRATCH KILLS [--seed N] [--study FILE]
 
 Each life of a study: run, be killed, run again, until a run comes to its end; then another life
 begins. Killed are, by turns, everything, the study's process alone, a worker alone; and each of
 these under mpirun with two ranks. After each kill every unit and table must be the one that an
-undisturbed run wrote, to the last byte, or not be there; at the end of a life nothing may be missing.
+undisturbed run wrote, to the last byte, or not be there, and a unit that was there before must be the
+same file: nothing finished is computed twice. At the end of a life nothing may be missing. The study is
+a small one of two of the demo's models, unless another is named.
 """
 import argparse
 import os
@@ -66,11 +68,13 @@ def kill(processes):
 
 
 class Loop:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, study):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        self.program, self.folder, self.study = program, folder, write_study(folder)
+        self.program, self.folder = program, folder
+        self.study = pathlib.Path(study).resolve() if study else write_study(folder)
         self.whole, self.out = folder / "whole", folder / "out"
+        self.units = {} # of this life: when each was written
         self.stuck = 0
         self.partial = False # the tables are those of a study in which a model failed
         began = time.monotonic()
@@ -91,7 +95,7 @@ class Loop:
     def wait(self, run, ranks):
         """Open MPI's mpirun can wait for ever when a rank dies while it starts; ranks may not."""
         try:
-            run.wait(60)
+            run.wait(60 + 5 * self.length)
         except subprocess.TimeoutExpired:
             left = children_of(run.pid)
             kill([run.pid, *left])
@@ -136,8 +140,11 @@ class Loop:
             name = path.relative_to(self.out)
             if (path.is_dir() or path.name.endswith(".part")
                     or path.name in (".lock", "manifest.json", "study.resolved.yaml")
-                    or (self.partial and name.parts[0] == "tables")):
+                    or (self.partial and name.parts[0] in ("tables", "figures"))):
                 continue
+            if path.suffix == ".unit" and (written := path.stat().st_mtime_ns) != self.units.setdefault(
+                    name, written):
+                sys.exit(f"kill-loop: {name} was there and was computed once more; see {self.out}")
             if path.name == "report.html":
                 fine = path.read_bytes().rstrip().endswith(b"</html>")
             else:
@@ -157,6 +164,7 @@ class Loop:
         if list(self.out.rglob("*.part")):
             sys.exit(f"kill-loop: temporary files stay in {self.out}")
         shutil.rmtree(self.out)
+        self.units = {}
 
 
 def main():
@@ -165,10 +173,12 @@ def main():
     parser.add_argument("scratch")
     parser.add_argument("kills", type=int)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--study")
     given = parser.parse_args()
     chance = random.Random(given.seed)
     print(f"kill-loop: seed {given.seed}", flush=True)
-    loop = Loop(pathlib.Path(given.program).resolve(), pathlib.Path(given.scratch).resolve())
+    loop = Loop(pathlib.Path(given.program).resolve(), pathlib.Path(given.scratch).resolve(),
+                given.study)
     counts = {(victim, ranks): 0 for victim in VICTIMS for ranks in (False, True)}
     mpirun = shutil.which("mpirun") is not None
     lives, deaths = 0, 0

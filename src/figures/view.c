@@ -226,8 +226,12 @@ static qks_status put_portraits(view *v, qks_error *error)
     v->portraits = arena_alloc(&v->memory, room, sizeof *v->portraits);
     if (!v->portraits)
         return out_of_memory(error, "figures");
-    if (t->n_portraits)
-        return named_portraits(v, t->portraits, t->n_portraits, true, error);
+    if (t->n_portraits) {
+        qks_status status = named_portraits(v, t->portraits, t->n_portraits, !t->portraits_checked,
+                                            error);
+        if (status != QKS_OK || v->n_portraits > 0)
+            return status;
+    }
     (void)named_portraits(v, KNOWN_PORTRAITS, PORTRAITS_DEFAULT, false, NULL);
     if (v->n_portraits == PORTRAITS_DEFAULT)
         return QKS_OK;

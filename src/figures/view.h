@@ -24,6 +24,7 @@ typedef struct figure_tables {
     size_t n_qk, n_heads, n_depth, n_trajectory, n_findings, n_collage;
     const char *const *portraits; /* checkpoints to draw one by one; none: chosen here */
     size_t n_portraits;
+    bool portraits_checked; /* against the study: one that is not here is of a model that failed */
 } figure_tables;
 
 /* Where it all came from, for the explanations; NULL and 0 mean not known. */

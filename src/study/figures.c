@@ -328,6 +328,7 @@ static qks_status take_portraits(input *in, qks_figures_report *report, qks_erro
     if (in->has_study) {
         in->found.portraits = (const char *const *)in->study.portraits.data;
         in->found.n_portraits = in->study.portraits.length;
+        in->found.portraits_checked = !given;
     }
     return status;
 }

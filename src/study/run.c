@@ -182,8 +182,6 @@ static qks_status draw(run *r, qks_run_report *report, qks_error *error)
     for (size_t i = 0; i < r->study.figures.length; i++)
         text_addf(&only, "%s%s", i ? "," : "", r->study.figures.data[i]);
     qks_figures_options how = {.only = only.length ? text_string(&only) : NULL,
-                               .portraits = r->study.portraits.data,
-                               .n_portraits = r->study.portraits.length,
                                .threads = r->options->threads};
     qks_status status = r->study.no_figures ? QKS_OK
                                             : qks_figures(r->plan.out, NULL, &how, NULL, error);

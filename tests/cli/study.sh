@@ -223,6 +223,9 @@ says "1 of 2 models cannot be run"
 late=$tests/data/broken/none write_study broken.yaml
 study=broken.yaml expect 3 run broken
 says "model 'late' failed: "
+sed 's/^figures:.*/figures: [phase_portraits]\nportraits: [late, early]/' broken.yaml >portraits.yaml
+study=portraits.yaml expect 3 run portraits # a portrait of what failed is left out
+[ -s portraits/figures/12-phase_portraits/figure.png ] || fail "no portrait of the model that is there"
 sed "s,$demo/S1-60,$tests/data/broken/none," broken.yaml >hopeless.yaml
 study=hopeless.yaml expect 1 run hopeless
 says "all 2 models failed"

@@ -198,10 +198,21 @@ static void add_member(text *t, const char *name, const char *value)
     add_string(t, value);
 }
 
+/* Into a comment: nothing in it may end the line. */
+static void add_words(text *t, const char *words)
+{
+    for (; *words; words++)
+        text_addf(t, "%c", (unsigned char)*words < ' ' ? ' ' : *words);
+}
+
 static void add_model(const writing *w, const found_model *m, text *t)
 {
     if (m->failure) {
-        text_addf(t, "  # left out: %s: %s\n", as_seen(w, m->path), m->failure);
+        text_add(t, "  # left out: ");
+        add_words(t, as_seen(w, m->path));
+        text_add(t, ": ");
+        add_words(t, m->failure);
+        text_add(t, "\n");
         return;
     }
     char phase[SLUG_SIZE];

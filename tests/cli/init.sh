@@ -55,6 +55,9 @@ cp "$demo/tokenizer.json" bad
 expect 0 "$QKSCOPE" init bad --text "my text.jsonl"
 says "1 that cannot be read is left out"
 grep -q '# left out: broken: ' bad/study.yaml || fail "$(cat bad/study.yaml)"
+mv bad/broken bad/$'new\nmodels: []' && rm bad/study.yaml # a name that would be a line of its own
+expect 0 "$QKSCOPE" init bad --text "my text.jsonl"
+if grep -q '^models: \[\]' bad/study.yaml; then fail "$(cat bad/study.yaml)"; fi
 expect 0 "$QKSCOPE" check bad/study.yaml
 
 # --- the Hugging Face cache: revisions by name

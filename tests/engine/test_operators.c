@@ -8,7 +8,7 @@
 
 /* ---- the rotary embedding ---- */
 
-enum { D = 8, TURNED = 6, HEADS = 2, N = 5, NODES = 8 };
+enum { D = 8, TURNED = 6, HEADS = 2, N = 5, ALL = D * HEADS * N, NODES = 8 };
 static const int32_t POSITIONS[N] = {0, 1, 4097, 32767, 131071};
 static float frequencies[TURNED / 2] = {1.0F, 0.7071067F, 0.01234567F};
 
@@ -25,7 +25,7 @@ static void run_turn(const rope *r, bool in_place, float *out)
     assert_non_null(g);
     struct ggml_tensor *x = ggml_new_tensor_3d(g, GGML_TYPE_F32, D, HEADS, N);
     struct ggml_tensor *positions = ggml_new_tensor_1d(g, GGML_TYPE_I32, N);
-    for (int i = 0; i < D * HEADS * N; i++)
+    for (int i = 0; i < ALL; i++)
         ((float *)x->data)[i] = value_at(i);
     memcpy(positions->data, POSITIONS, sizeof POSITIONS);
     struct ggml_tensor *y = turned_on_host(g, r, x, positions, in_place);
@@ -34,9 +34,9 @@ static void run_turn(const rope *r, bool in_place, float *out)
     ggml_backend_t cpu = ggml_backend_cpu_init();
     ggml_backend_cpu_set_n_threads(cpu, 2);
     assert_int_equal(ggml_backend_graph_compute(cpu, nodes), GGML_STATUS_SUCCESS);
-    memcpy(out, y->data, D * HEADS * N * sizeof *out);
+    memcpy(out, y->data, ALL * sizeof *out);
     assert_true((x->data == y->data) == in_place);
-    for (int i = 0; !in_place && i < D * HEADS * N; i++)
+    for (int i = 0; !in_place && i < ALL; i++)
         assert_true(((float *)x->data)[i] == value_at(i));
     ggml_backend_free(cpu);
     ggml_free(g);
@@ -48,12 +48,13 @@ static void check_turned(const rope *r, const float *y)
 {
     for (int row = 0; row < HEADS * N; row++)
         for (int j = 0; j < D; j++) {
+            int32_t position = POSITIONS[row / HEADS];
             int pair = r->interleaved ? j / 2 : j % (TURNED / 2);
             bool second = r->interleaved ? j % 2 : j >= TURNED / 2;
             int apart = r->interleaved ? 1 : TURNED / 2, at = row * D + j;
             double expected = (double)value_at(at);
             if (j < TURNED) {
-                float angle = (float)POSITIONS[row / HEADS] * frequencies[pair];
+                float angle = (float)position * frequencies[pair];
                 double other = (double)value_at(second ? at - apart : at + apart);
                 expected = (double)r->factor * (expected * cos((double)angle) +
                                                 (second ? 1 : -1) * other * sin((double)angle));
@@ -72,7 +73,7 @@ static void test_turn(void **state)
                         .interleaved = kind % 2,
                         .frequency = frequencies,
                         .factor = kind < 2 ? 1.0F : 1.25F};
-        float y[D * HEADS * N];
+        float y[ALL];
         run_turn(&r, kind % 2, y);
         check_turned(&r, y);
         run_turn(&r, !(kind % 2), y);

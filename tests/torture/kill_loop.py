@@ -5,7 +5,8 @@
 Each life of a study: run, be killed, run again, until a run comes to its end; then another life
 begins. Killed are, by turns, everything, the study's process alone, a worker alone; and each of
 these under mpirun with two ranks. After each kill every unit and table must be the one that an
-undisturbed run wrote, to the last byte, or not be there, and a unit that was there before must be the
+undisturbed run wrote, to the last byte, or not be there (PDFs have a date in them, explanations the
+run's folder), and a unit that was there before must be the
 same file: nothing finished is computed twice. At the end of a life nothing may be missing. The study is
 a small one of two of the demo's models, unless another is named.
 """
@@ -140,6 +141,7 @@ class Loop:
             name = path.relative_to(self.out)
             if (path.is_dir() or path.name.endswith(".part")
                     or path.name in (".lock", "manifest.json", "study.resolved.yaml")
+                    or (name.parts[0] == "figures" and path.suffix in (".pdf", ".md"))
                     or (self.partial and name.parts[0] in ("tables", "figures"))):
                 continue
             if path.suffix == ".unit" and (written := path.stat().st_mtime_ns) != self.units.setdefault(

@@ -49,9 +49,9 @@ static void angles_at(const rope *r, int32_t position, float *cosine, float *sin
 static void turn_head(const rope *r, const float *cosine, const float *sine, const float *from,
                       float *to)
 {
-    int pairs = r->dimensions / 2, step = r->interleaved ? 2 : 1,
-        apart = r->interleaved ? 1 : pairs;
-    for (int p = 0; p < pairs; p++) {
+    ptrdiff_t pairs = r->dimensions / 2;
+    ptrdiff_t step = r->interleaved ? 2 : 1, apart = r->interleaved ? 1 : pairs;
+    for (ptrdiff_t p = 0; p < pairs; p++) {
         float x = from[p * step], y = from[p * step + apart];
         to[p * step] = x * cosine[p] - y * sine[p];
         to[p * step + apart] = y * cosine[p] + x * sine[p];

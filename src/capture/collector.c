@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct group {
-    side *sides; /* [n_sides], each of one group */
-} group;
-
 /* The keys of the document, layer and bucket at hand, until the bucket is full. */
 typedef struct cell {
     float *keys; /* [capacity, d] */
@@ -21,8 +17,13 @@ typedef struct cell {
 
 struct collector {
     collector_options o;
-    ARRAY_OF(group) groups;
-    cell *cells; /* [kv_heads] of the layer at hand */
+    /* the unit file */
+    unit_info unit; /* o.info with o.group as its only group */
+    unit_group group;
+    unit_writer *writer; /* NULL: moments are not kept */
+    side *sides;         /* [n_sides], open from a layer's first rows to the record in the file */
+    size_t written;      /* how many are in the file */
+    cell *cells;         /* [kv_heads] of the layer at hand */
     /* the document and layer at hand */
     const collector_document *document;
     int layer;
@@ -38,6 +39,16 @@ struct collector {
 
 enum { QUERIES, KEYS };
 
+static qks_status open_unit(collector *c, qks_error *error)
+{
+    c->group = *c->o.group;
+    c->unit = *c->o.info;
+    c->unit.groups = &c->group;
+    c->unit.n_groups = 1;
+    qks_status status = memory_zeroed(&c->sides, c->unit.n_sides, sizeof *c->sides, error);
+    return status == QKS_OK ? unit_create(&c->writer, c->o.unit, &c->unit, error) : status;
+}
+
 qks_status collector_open(collector **out, const collector_options *options, qks_error *error)
 {
     collector *c = NULL;
@@ -47,6 +58,8 @@ qks_status collector_open(collector **out, const collector_options *options, qks
     c->o = *options;
     c->layer = -1;
     status = memory_zeroed(&c->cells, (size_t)options->info->kv_heads, sizeof *c->cells, error);
+    if (status == QKS_OK && options->unit)
+        status = open_unit(c, error);
     if (status != QKS_OK)
         collector_close(c);
     else
@@ -54,21 +67,14 @@ qks_status collector_open(collector **out, const collector_options *options, qks
     return status;
 }
 
-static void group_close(collector *c, group *g)
-{
-    for (size_t i = 0; g->sides && i < c->o.info->n_sides; i++)
-        side_close(&g->sides[i]);
-    free(g->sides);
-    g->sides = NULL;
-}
-
 void collector_close(collector *c)
 {
     if (!c)
         return;
-    for (size_t i = 0; i < c->groups.length; i++)
-        group_close(c, &c->groups.data[i]);
-    free(c->groups.data);
+    unit_discard(c->writer);
+    for (size_t i = 0; c->sides && i < c->unit.n_sides; i++)
+        side_close(&c->sides[i]);
+    free(c->sides);
     for (int h = 0; c->cells && h < c->o.info->kv_heads; h++)
         free(c->cells[h].keys);
     free(c->cells);
@@ -80,13 +86,26 @@ void collector_close(collector *c)
     free(c);
 }
 
-size_t collector_group_bytes(const unit_info *info)
+/* Sides of the layer that has the most. */
+static size_t widest(const unit_info *info)
+{
+    size_t most = 0;
+    for (size_t i = 0, first = 0; i < info->n_sides; i++) {
+        if (info->sides[i].layer != info->sides[first].layer)
+            first = i;
+        most = i + 1 - first > most ? i + 1 - first : most;
+    }
+    return most;
+}
+
+size_t collector_bytes(const unit_info *info, bool one_pass)
 {
     size_t d = (size_t)info->d, moments_bytes = (d + 1) * (d + 9) * sizeof(double);
     size_t pair_bytes = (size_t)info->n_buckets * info->pairs *
                         (d * sizeof(float) + sizeof(double));
     size_t sample_bytes = info->samples * ((d + 1) * sizeof(float) + sizeof(double));
-    return info->n_sides * (moments_bytes + pair_bytes / 2 + sample_bytes);
+    return (one_pass ? widest(info) : info->n_sides) *
+           (moments_bytes + pair_bytes / 2 + sample_bytes);
 }
 
 static int64_t window_of(const collector *c, int layer)
@@ -94,25 +113,52 @@ static int64_t window_of(const collector *c, int layer)
     return c->o.windows ? c->o.windows[layer] : 0;
 }
 
-static qks_status group_open(collector *c, int number, qks_error *error)
+/* ---- sides ---- */
+
+static qks_status open_side(collector *c, size_t number, qks_error *error)
 {
-    const unit_info *info = c->o.info;
-    while (c->groups.length <= (size_t)number) {
-        qks_status status = array_push(&c->groups, (group){0}, error);
-        if (status != QKS_OK)
-            return status;
-    }
-    group *g = &c->groups.data[number];
-    if (g->sides)
+    const unit_info *info = &c->unit;
+    side *s = &c->sides[number];
+    const side_id *id = &info->sides[number];
+    if (s->d)
         return QKS_OK;
-    qks_status status = memory_zeroed(&g->sides, info->n_sides, sizeof *g->sides, error);
-    for (size_t i = 0; status == QKS_OK && i < info->n_sides; i++) {
-        status = side_open(&g->sides[i], info->d, 1, info->n_buckets,
-                           info->sides[i].kind == 'k' ? info->pairs : 0, error);
+    qks_status status = side_open(s, info->d, 1, info->n_buckets, id->kind == 'k' ? info->pairs : 0,
+                                  error);
+    if (status == QKS_OK)
+        status = side_sample_open(s, info->samples, error);
+    s->window = window_of(c, id->layer);
+    return status;
+}
+
+/* Records up to side `end`, whose rows have all been seen. */
+static qks_status write_sides(collector *c, size_t end, qks_error *error)
+{
+    qks_status status = QKS_OK;
+    for (; status == QKS_OK && c->written < end; c->written++) {
+        status = open_side(c, c->written, error); /* one that saw no rows is empty */
         if (status == QKS_OK)
-            status = side_sample_open(&g->sides[i], info->samples, error);
-        g->sides[i].window = window_of(c, info->sides[i].layer);
+            status = unit_put(c->writer, &c->sides[c->written], error);
+        side_close(&c->sides[c->written]);
     }
+    return status;
+}
+
+/* The sides of a layer: *first .. *end - 1. */
+static void sides_of(const unit_info *info, int layer, size_t *first, size_t *end)
+{
+    for (*first = 0; *first < info->n_sides && info->sides[*first].layer < layer;)
+        ++*first;
+    for (*end = *first; *end < info->n_sides && info->sides[*end].layer == layer;)
+        ++*end;
+}
+
+static qks_status begin_layer(collector *c, int layer, qks_error *error)
+{
+    size_t first = 0, end = 0;
+    sides_of(&c->unit, layer, &first, &end);
+    qks_status status = c->o.one_pass ? write_sides(c, first, error) : QKS_OK;
+    for (size_t i = first; status == QKS_OK && i < end; i++)
+        status = open_side(c, i, error);
     return status;
 }
 
@@ -123,13 +169,12 @@ static qks_status draw_pairs(collector *c, qks_error *error)
     const unit_info *info = c->o.info;
     if (!c->document)
         return QKS_OK;
-    group *g = &c->groups.data[c->document->group];
     for (int h = 0; h < info->kv_heads; h++) {
         cell *now = &c->cells[h];
         ptrdiff_t number = unit_find(info, (side_id){.layer = c->layer, .head = h, .kind = 'k'});
         if (now->n > 1 && number >= 0) {
             uint64_t seed = pair_seed(c->o.seed, c->document->example_id, c->layer, h, c->bucket);
-            qks_status status = pair_reservoir_add(&g->sides[number].pairs[c->bucket], seed, now->n,
+            qks_status status = pair_reservoir_add(&c->sides[number].pairs[c->bucket], seed, now->n,
                                                    now->keys, error);
             if (status != QKS_OK)
                 return status;
@@ -141,7 +186,8 @@ static qks_status draw_pairs(collector *c, qks_error *error)
 
 static qks_status begin(collector *c, const collector_rows *rows, qks_error *error)
 {
-    qks_status status = c->o.moments ? group_open(c, rows->document->group, error) : QKS_OK;
+    qks_status status = c->writer && rows->layer != c->layer ? begin_layer(c, rows->layer, error)
+                                                             : QKS_OK;
     if (status != QKS_OK)
         return status;
     c->document = rows->document;
@@ -255,9 +301,9 @@ static qks_status add_side(void *context, size_t index, int thread, qks_error *e
     const side_id *id = &c->o.info->sides[number];
     int kind = id->kind == 'k' ? KEYS : QUERIES;
     qks_status status = check_finite(c, job->rows, id, error);
-    if (status != QKS_OK || !c->o.moments || c->n_pick[kind] == 0)
+    if (status != QKS_OK || !c->writer || c->n_pick[kind] == 0)
         return status;
-    side *s = &c->groups.data[job->rows->document->group].sides[number];
+    side *s = &c->sides[number];
     const float *x = values_of(c, job->rows, id, &stride);
     moments_rows part = {.n = c->n_pick[kind],
                          .f32 = x,
@@ -353,15 +399,12 @@ qks_status collector_add(collector *c, const collector_rows *rows, qks_error *er
     if (status != QKS_OK)
         return status;
     size_t first = 0, end = 0;
-    while (first < info->n_sides && info->sides[first].layer < rows->layer)
-        first++;
-    for (end = first; end < info->n_sides && info->sides[end].layer == rows->layer;)
-        end++;
+    sides_of(info, rows->layer, &first, &end);
     adding job = {c, rows, first};
     status = parallel_for(end - first, c->o.threads, add_side, &job, error);
     for (size_t i = first; status == QKS_OK && c->o.vectors && i < end; i++)
         status = keep_vectors(c, rows, &info->sides[i], error);
-    if (status == QKS_OK && c->o.moments && info->pairs) {
+    if (status == QKS_OK && c->writer && info->pairs) {
         status = fill_cells(c, rows, error);
         if (status == QKS_OK && rows->first + rows->n == rows->document->n)
             status = draw_pairs(c, error);
@@ -369,24 +412,12 @@ qks_status collector_add(collector *c, const collector_rows *rows, qks_error *er
     return status;
 }
 
-qks_status collector_finish(collector *c, int number, const unit_group *facts, const char *path,
-                            qks_error *error)
+qks_status collector_finish(collector *c, qks_error *error)
 {
-    unit_group one = *facts;
-    unit_info info = *c->o.info;
-    info.groups = &one;
-    info.n_groups = 1;
-    unit_writer *w = NULL;
-    qks_status status = group_open(c, number, error);
-    if (status == QKS_OK)
-        status = unit_create(&w, path, &info, error);
-    group *g = &c->groups.data[number];
-    for (size_t i = 0; status == QKS_OK && i < info.n_sides; i++)
-        status = unit_put(w, &g->sides[i], error);
-    if (status != QKS_OK) {
-        unit_discard(w);
-        return status;
+    qks_status status = write_sides(c, c->unit.n_sides, error);
+    if (status == QKS_OK) {
+        status = unit_commit(c->writer, error);
+        c->writer = NULL;
     }
-    group_close(c, g);
-    return unit_commit(w, error);
+    return status;
 }

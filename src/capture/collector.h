@@ -1,6 +1,6 @@
-/* collector.h: what becomes of queries and keys as they stream out of a model: moments and bucket
- * counts per document group, a sample of key differences, and, if wanted, the vectors themselves.
- * Knows nothing of models: it is handed chunks of rows. */
+/* collector.h: what becomes of the queries and keys of a group of documents as they stream out of a
+ * model: a unit file with moments, bucket counts and a sample of key differences; and, if wanted,
+ * the vectors themselves. Knows nothing of models: it is handed chunks of rows. */
 #ifndef QKS_CAPTURE_COLLECTOR_H
 #define QKS_CAPTURE_COLLECTOR_H
 
@@ -17,7 +17,10 @@ typedef struct collector_options {
     qks_position_options positions; /* resolved */
     uint64_t seed;                  /* of the key pairs */
     int threads;
-    bool moments;            /* keep moments */
+    const char *unit;        /* the unit file to write; NULL: none */
+    const unit_group *group; /* the documents, as that file says it */
+    bool one_pass; /* a layer comes once, with all documents: it goes to the file as the next
+                      begins, and memory holds one layer's moments */
     dataset_writer *vectors; /* keep vectors there; NULL: do not */
 } collector_options;
 
@@ -31,11 +34,11 @@ typedef struct collector_document {
     int64_t example_id;
     const char *name; /* for messages */
     int32_t n;        /* tokens */
-    int group;        /* of documents, 0, 1, 2, ... */
 } collector_document;
 
-/* A chunk of one document in one layer. Chunks of a document and layer come with positions rising,
- * documents of a layer one after the other. A NaN or infinity is refused with layer, head, token.
+/* A chunk of one document in one layer. Layers come in order; if not in one pass, again for further
+ * documents. Chunks of a document and layer come with positions rising, documents of a layer one
+ * after the other. A NaN or infinity is refused with layer, head, token.
  */
 typedef struct collector_rows {
     const collector_document *document;
@@ -47,11 +50,10 @@ typedef struct collector_rows {
 
 QKS_MUST_CHECK qks_status collector_add(collector *c, const collector_rows *rows, qks_error *error);
 
-/* Write the group's unit file and free its memory; all of its documents are done. */
-QKS_MUST_CHECK qks_status collector_finish(collector *c, int group, const unit_group *facts,
-                                           const char *path, qks_error *error);
+/* The unit file into place; all documents are done. */
+QKS_MUST_CHECK qks_status collector_finish(collector *c, qks_error *error);
 
-/* Bytes that the moments of one group take. */
-size_t collector_group_bytes(const unit_info *info);
+/* Bytes that the moments take. */
+size_t collector_bytes(const unit_info *info, bool one_pass);
 
 #endif

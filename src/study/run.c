@@ -231,17 +231,14 @@ static qks_status run_rank_0(run *r, qks_run_report *report, qks_error *error)
         count_units(r, report);
         status = compute_units(r, report, error);
     }
+    if (r->lock >= 0)
+        remove_parts(r->plan.out, 2); /* of a worker that was stopped, or died */
     if (status == QKS_OK)
         status = finish(r, report, error);
-    if (status != QKS_OK) {
-        if (r->lock >= 0)
-            remove_parts(r->plan.out, 2); /* of a worker that was stopped */
-        return status;
-    }
-    if (report->failed_models)
+    if (status == QKS_OK && report->failed_models)
         return qks_fail(error, QKS_PARTIAL, "%zu of %zu models failed; the rest is in %s",
                         report->failed_models, report->models, r->plan.out);
-    return QKS_OK;
+    return status;
 }
 
 /* What another rank than 0 does. It leaves the reporting to rank 0, also of its own faults. */

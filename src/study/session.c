@@ -133,7 +133,7 @@ static size_t memory_allowed(const session *c)
     return pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 : (size_t)4 << 30;
 }
 
-static size_t documents_memory(const session *c, size_t first, size_t end)
+static size_t documents_memory(const session *c, size_t first, size_t end, bool one_pass)
 {
     int64_t tokens = 0, longest = 0;
     for (size_t i = first; i < end; i++) {
@@ -141,18 +141,22 @@ static size_t documents_memory(const session *c, size_t first, size_t end)
         longest = c->documents.list[i].n > longest ? c->documents.list[i].n : longest;
     }
     return engine_fixed_bytes(c->engine) + engine_document_bytes(c->engine, tokens, longest) +
-           collector_group_bytes(&c->info);
+           collector_bytes(&c->info, one_pass);
 }
 
-/* As many documents of the group from `first` on as fit, at least one. */
-static size_t batch_end(const session *c, size_t first)
+/* Do all documents of a group fit? Then its moments need not wait for further ones. */
+static bool fits_at_once(const session *c, size_t first, size_t end)
 {
-    size_t end = first + 1, allowed = memory_allowed(c);
-    while (end < c->documents.count &&
-           c->documents.list[end].group == c->documents.list[first].group &&
-           documents_memory(c, first, end + 1) <= allowed)
-        end++;
-    return end;
+    return documents_memory(c, first, end, true) <= memory_allowed(c);
+}
+
+/* As many of the documents first .. end - 1 as fit, at least one. */
+static size_t batch_end(const session *c, size_t first, size_t end)
+{
+    size_t next = first + 1, allowed = memory_allowed(c);
+    while (next < end && documents_memory(c, first, next + 1, false) <= allowed)
+        next++;
+    return next;
 }
 
 static qks_status take_rows(void *context, const engine_rows *rows, qks_error *error)
@@ -175,14 +179,14 @@ static void group_range(const session *c, int group, size_t *first, size_t *end)
         ++*end;
 }
 
-static qks_status run_documents(session *c, size_t first, size_t end, progress *progress,
-                                qks_error *error)
+static qks_status run_documents(session *c, size_t first, size_t end, bool at_once,
+                                progress *progress, qks_error *error)
 {
     qks_status status = QKS_OK;
     engine_document *batch = NULL;
     status = memory_zeroed(&batch, end - first, sizeof *batch, error);
     for (size_t next; status == QKS_OK && first < end; first = next) {
-        next = batch_end(c, first);
+        next = at_once ? end : batch_end(c, first, end);
         for (size_t i = first; i < next; i++)
             batch[i - first] = (engine_document){c->documents.list[i].ids, c->documents.list[i].n};
         engine_task task = {.documents = batch,
@@ -202,18 +206,21 @@ qks_status session_run(session *c, int group, const char *unit, dataset_writer *
 {
     size_t first = 0, end = 0;
     group_range(c, group, &first, &end);
+    bool at_once = fits_at_once(c, first, end);
     collector_options how = {.info = &c->info,
                              .windows = c->windows,
                              .positions = c->positions,
                              .seed = (uint64_t)c->o->seed,
                              .threads = parallel_threads(c->o->threads),
-                             .moments = unit != NULL,
+                             .unit = unit,
+                             .group = &c->info.groups[group],
+                             .one_pass = at_once,
                              .vectors = vectors};
     qks_status status = collector_open(&c->collector, &how, error);
     if (status == QKS_OK)
-        status = run_documents(c, first, end, progress, error);
+        status = run_documents(c, first, end, at_once, progress, error);
     if (status == QKS_OK && unit)
-        status = collector_finish(c->collector, 0, &c->info.groups[group], unit, error);
+        status = collector_finish(c->collector, error);
     collector_close(c->collector);
     c->collector = NULL;
     return status;
@@ -240,7 +247,6 @@ static qks_status put_documents(session *c, qks_error *error)
                                      .empty = d->counts.empty};
     for (size_t i = d->count; i-- > 0;) {
         const document *from = &d->list[i];
-        /* A collector holds one group at a time, as its group 0. */
         c->facts[i] = (collector_document){
             .example_id = from->example_id, .name = from->name, .n = from->n};
         unit_group *g = &c->info.groups[from->group];
@@ -406,10 +412,15 @@ double session_seconds(const session *c, int group)
 size_t session_memory(const session *c)
 {
     size_t most = 0;
-    for (size_t first = 0, end; first < c->documents.count; first = end) {
-        end = batch_end(c, first);
-        size_t need = documents_memory(c, first, end);
-        most = need > most ? need : most;
+    for (int group = 0; group < (int)c->info.n_groups; group++) {
+        size_t first = 0, end = 0;
+        group_range(c, group, &first, &end);
+        bool at_once = fits_at_once(c, first, end);
+        for (size_t next; first < end; first = next) {
+            next = at_once ? end : batch_end(c, first, end);
+            size_t need = documents_memory(c, first, next, at_once);
+            most = need > most ? need : most;
+        }
     }
     return most;
 }

@@ -91,9 +91,11 @@ expect 0 "$QKSCOPE" check resolved.yaml --out whole
 # --- ranks
 if command -v mpirun >/dev/null; then
     for ranks in 2 3; do
-        expect 0 timeout 60 mpirun --oversubscribe -n $ranks \
+        mkdir -p scratch$ranks
+        TMPDIR=$PWD/scratch$ranks expect 0 timeout 60 mpirun --oversubscribe -n $ranks \
             "$QKSCOPE" run small.yaml --out ranks$ranks --threads 1
         says "6 units: 6 computed"
+        equal "$(find scratch$ranks -name 'qkscope-*')" "" # where the ranks made their units
         same ranks$ranks/tables first
         expect 0 timeout 60 mpirun --oversubscribe -n $ranks \
             "$QKSCOPE" run small.yaml --out ranks$ranks --threads 1
@@ -249,6 +251,7 @@ for signal in KILL ABRT; do
     equal $code 3
     says "its process was killed by signal $(kill -l $signal)"
     manifest dying '[x["status"] for x in m.values()].count("failed") == 1'
+    equal "$(find dying -name '*.part')" "" # what it was writing
     expect 0 run dying
     same dying/tables first
 done

@@ -2,8 +2,10 @@
 #include "study/ranks.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "study/local.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,10 +162,38 @@ static void say_text(rank_kind kind, const job *j, const char *words)
         words);
 }
 
-/* What comes from rank 0 while a unit is at work can only be that it is not wanted any more. */
-static qks_status compute(const plan *p, local *l, const job *j, const char *path, qks_error *error)
+static job next_job(void)
 {
-    qks_status status = local_begin(l, p, j->model, j->group, j->key, path, error);
+    job j;
+    while (!has_come(0, TAG_JOB, NULL))
+        nap();
+    (void)MPI_Recv(&j, sizeof j, MPI_BYTE, 0, TAG_JOB, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return j;
+}
+
+/* A unit to be made, and the file it is made in. */
+typedef struct errand {
+    job job;
+    char *path; /* [PATH_MAX] */
+} errand;
+
+/* In a folder of this rank, which goes with whatever a dead worker left in it. */
+static qks_status begin(const plan *p, local *l, errand *e, const char *folder, qks_error *error)
+{
+    (void)snprintf(e->path, PATH_MAX, "%s/%s.unit", folder, e->job.key);
+    text_clear(&l->reason);
+    qks_status status = folder_make(folder, error);
+    if (status == QKS_OK)
+        status = local_begin(l, p, e->job.model, e->job.group, e->job.key, e->path, error);
+    if (status != QKS_OK)
+        local_drop(l);
+    return status;
+}
+
+/* What comes from rank 0 while a unit is at work can only be that it is not wanted any more. */
+static qks_status await(const plan *p, local *l, qks_error *error)
+{
+    qks_status status = QKS_OK;
     while (status == QKS_OK && l->busy) {
         local_event event = LOCAL_NOTHING;
         status = local_step(l, WAIT, &event, error);
@@ -177,53 +207,58 @@ static qks_status compute(const plan *p, local *l, const job *j, const char *pat
     return status;
 }
 
-static void serve_unit(const plan *p, local *l, const job *j)
+/* Makes the unit and hands it over, while the worker is at the next one already. */
+static void serve_unit(const plan *p, local *l, errand *now, errand *next, const char *folder)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[4096], *bytes = NULL;
+    char *bytes = NULL;
     size_t length = 0;
     qks_error error = {QKS_OK, ""};
-    (void)snprintf(path, sizeof path, "%s/qkscope-%ld-%s.unit", folder ? folder : "/tmp",
-                   (long)getpid(), j->key);
-    qks_status status = compute(p, l, j, path, &error);
+    qks_status status = l->busy ? QKS_OK : begin(p, l, now, folder, &error);
+    if (status == QKS_OK)
+        status = await(p, l, &error);
     if (status == QKS_OK && l->reason.length == 0)
-        status = file_get(path, SIZE_MAX / 2, &bytes, &length, &error);
-    file_remove(path);
+        status = file_get(now->path, SIZE_MAX / 2, &bytes, &length, &error);
+    file_remove(now->path);
+    if (!l->open)
+        folder_remove(folder);
+    head done = {.kind = RANK_DONE,
+                 .model = now->job.model,
+                 .group = now->job.group,
+                 .length = length,
+                 .seconds = l->seconds};
     if (bytes)
-        say((head){.kind = RANK_DONE,
-                   .model = j->model,
-                   .group = j->group,
-                   .length = length,
-                   .seconds = l->seconds},
-            bytes);
+        say_text(RANK_READY, NULL, "");
     else if (status != QKS_INTERRUPTED)
-        say_text(RANK_FAILED, j, status == QKS_OK ? text_string(&l->reason) : error.message);
+        say_text(RANK_FAILED, &now->job,
+                 status == QKS_OK ? text_string(&l->reason) : error.message);
+    next->job = next_job();
+    if (bytes && next->job.key[0])
+        (void)begin(p, l, next, folder, &error); /* a failure comes again, and is told then */
+    if (bytes)
+        say(done, bytes);
     free(bytes);
-}
-
-static job next_job(void)
-{
-    job j;
-    while (!has_come(0, TAG_JOB, NULL))
-        nap();
-    (void)MPI_Recv(&j, sizeof j, MPI_BYTE, 0, TAG_JOB, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return j;
 }
 
 void ranks_serve(const ranks *r, const plan *p, const char *why)
 {
     (void)r;
     local l;
+    const char *temporary = getenv("TMPDIR");
+    char folder[PATH_MAX / 2], paths[2][PATH_MAX];
     if (!p) {
         say_text(RANK_GONE, NULL, why);
         (void)next_job();
         return;
     }
+    (void)snprintf(folder, sizeof folder, "%s/qkscope-%ld",
+                   temporary && *temporary ? temporary : "/tmp", (long)getpid());
     local_open(&l);
     say_text(RANK_READY, NULL, "");
-    for (job j = next_job(); j.key[0]; j = next_job())
-        serve_unit(p, &l, &j);
+    errand errands[2] = {{.job = next_job(), .path = paths[0]}, {.path = paths[1]}};
+    for (int now = 0; errands[now].job.key[0]; now = !now)
+        serve_unit(p, &l, &errands[now], &errands[!now], folder);
     local_close(&l);
+    folder_remove(folder);
     say_text(RANK_GONE, NULL, "");
 }
 

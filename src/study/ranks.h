@@ -1,8 +1,9 @@
 /* ranks.h: what passes between rank 0 and the others under mpirun. In a build without MPI, or not
  * under mpirun, there is one rank and nothing ever passes.
  *
- * A rank says it is ready, is given a unit, returns it, and so on, until it is given none; its last
- * word is RANK_GONE. Rank 0 never ends before it has heard that of all, however the run went. */
+ * A rank says it is ready and is given a unit; when that is made it says so again, begins the next,
+ * and returns the first; until it is given none. Its last word is RANK_GONE. Rank 0 never ends
+ * before it has heard that of all, however the run went. */
 #ifndef QKS_STUDY_RANKS_H
 #define QKS_STUDY_RANKS_H
 

@@ -133,7 +133,7 @@ static void feed_rank(running *r, int rank)
                more ? key_of(r, at) : NULL);
 }
 
-/* A rank gets its next unit before the last one is put away: it need not wait for the disk. */
+/* A rank asks for its next unit before it sends the last one. */
 static qks_status answer(running *r, const rank_message *m, qks_error *error)
 {
     unit_place at = {m->model, m->group};
@@ -145,10 +145,10 @@ static qks_status answer(running *r, const rank_message *m, qks_error *error)
     else if (m->kind == RANK_GONE && m->length && r->s->plan->options->messages)
         (void)fprintf(r->s->plan->options->messages, "qkscope: rank %d takes no part: %s\n",
                       m->rank, m->bytes);
-    if (status == QKS_OK && m->kind != RANK_PROGRESS && m->kind != RANK_GONE)
-        feed_rank(r, m->rank);
-    if (m->kind == RANK_DONE && (status = store_unit(r, m, error)) == QKS_OK)
+    else if (m->kind == RANK_DONE && (status = store_unit(r, m, error)) == QKS_OK)
         unit_done(r, at, m->seconds);
+    if (status == QKS_OK && (m->kind == RANK_READY || m->kind == RANK_FAILED))
+        feed_rank(r, m->rank);
     return status;
 }
 

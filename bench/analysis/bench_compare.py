@@ -16,7 +16,7 @@ from measure import FULL, QKSCOPE, SCRATCH, run, spread, table
 GROUPS = 20
 SAMPLE, SAMPLE_WITH_ERRORS = 48, 8  # heads that the peer works on
 TARGET_TIME, TARGET_MEMORY = 15, 4
-AGREE = 1e-5  # scikit-learn keeps float32
+AGREE = 1e-4  # scikit-learn keeps float32; in float64 both agree to 1e-13
 
 
 def peer(dataset, heads, *options):

@@ -3,14 +3,13 @@
 #include "figures/piece.h"
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "figures/fonts.h"
 #include "figures/gnuplot.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { README_MAX = 1 << 22, SCRIPT_MAX = 1 << 26 };
 
@@ -76,17 +75,7 @@ static qks_status place_files(const char *from, const char *to, arena *a, qks_er
     return status;
 }
 
-static void remove_temporary(const char *folder, arena *a)
-{
-    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
-        const char *path = arena_format(a, "%s/%s", folder, FILES[i]);
-        if (path)
-            file_remove(path);
-    }
-    (void)rmdir(folder);
-}
-
-static qks_status draw_in(const char *folder, piece *p, const char *out, const char *formats,
+static qks_status draw_in(const char *folder, piece *p, const char *place, const char *formats,
                           arena *a, qks_error *error)
 {
     qks_status status = put_text(folder, "data.csv", &p->data, a, error);
@@ -98,22 +87,20 @@ static qks_status draw_in(const char *folder, piece *p, const char *out, const c
         return status;
     if (formats)
         p->drawn = gnuplot_draw(folder, formats, &p->error);
-    const char *place = arena_format(a, "%s/%s", out, p->name);
-    return place ? place_files(folder, place, a, error) : out_of_memory(error, "file name");
+    return place_files(folder, place, a, error);
 }
 
 qks_status piece_draw(piece *p, const char *out, const char *formats, qks_error *error)
 {
     arena a = {0};
-    char *folder = arena_format(&a, "%s/.%s-XXXXXX", out, p->name);
-    qks_status status = QKS_OK;
-    if (!folder)
-        status = out_of_memory(error, "file name");
-    else if (!mkdtemp(folder))
-        status = qks_fail(error, QKS_IO, "cannot make a folder in '%s': %s", out, strerror(errno));
-    else {
-        status = draw_in(folder, p, out, formats, &a, error);
-        remove_temporary(folder, &a);
+    const char *place = arena_format(&a, "%s/%s", out, p->name), *folder = NULL;
+    qks_status status = place ? file_temporary(&a, place, &folder, error)
+                              : out_of_memory(error, "file name");
+    if (status == QKS_OK)
+        status = folder_make(folder, error);
+    if (status == QKS_OK) {
+        status = draw_in(folder, p, place, formats, &a, error);
+        folder_remove(folder);
     }
     arena_free(&a);
     return status;

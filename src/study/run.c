@@ -34,9 +34,10 @@ static void remove_parts(const char *folder, int depth)
     for (size_t i = 0; status == QKS_OK && i < names.length; i++) {
         const char *name = names.data[i], *path = arena_format(&a, "%s/%s", folder, name);
         size_t length = strlen(name);
-        if (path && *name == '.' && length > 5 && strcmp(name + length - 5, ".part") == 0)
+        if (path && *name == '.' && length > 5 && strcmp(name + length - 5, ".part") == 0) {
             file_remove(path);
-        else if (path && depth > 0 && is_folder(path))
+            folder_remove(path);
+        } else if (path && depth > 0 && is_folder(path))
             remove_parts(path, depth - 1);
     }
     free(names.data);

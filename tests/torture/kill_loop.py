@@ -139,7 +139,7 @@ class Loop:
     def look(self, complete):
         for path in self.out.rglob("*"):
             name = path.relative_to(self.out)
-            if (path.is_dir() or path.name.endswith(".part")
+            if (path.is_dir() or any(part.endswith(".part") for part in name.parts)
                     or path.name in (".lock", "manifest.json", "study.resolved.yaml")
                     or (name.parts[0] == "figures" and path.suffix in (".pdf", ".md"))
                     or (self.partial and name.parts[0] in ("tables", "figures"))):

@@ -16,10 +16,10 @@ struct engine {
     device device;
     int chunk;
     layer_room *weights_room;
-    /* on the device for as long as the engine: rope frequencies, shared by layers */
+    /* on another device for as long as the engine: rope frequencies, shared by layers */
     struct ggml_context *constants;
     ggml_backend_buffer_t constants_buffer;
-    struct ggml_tensor **frequencies; /* [n_layers] */
+    struct ggml_tensor **frequencies; /* [n_layers]; the cpu's NULL */
     /* one chunk's graph */
     ggml_gallocr_t results;
     void *graph_memory;
@@ -91,9 +91,9 @@ static qks_status open_rooms(engine *e, qks_error *error)
     const architecture *a = e->a;
     size_t d = (size_t)a->head_dim, chunk = (size_t)e->chunk;
     qks_status status = layer_room_open(&e->weights_room, a, e->w, &e->device, error);
-    if (status == QKS_OK)
-        status = put_frequencies(e, error);
     bool elsewhere = !e->device.host;
+    if (status == QKS_OK && elsewhere)
+        status = put_frequencies(e, error);
     if (status == QKS_OK && elsewhere)
         status = memory_zeroed(&e->q, chunk * d * (size_t)a->q_heads, sizeof(float), error);
     if (status == QKS_OK && elsewhere)

@@ -2,7 +2,6 @@
 #include "engine/operators.h"
 
 #include "engine/lanes.h"
-
 #include "qkscope/moments.h"
 
 #include <cblas.h>

@@ -381,5 +381,13 @@ const char *path_name(const char *path)
 const char *path_folder(arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? arena_copy(a, path, (size_t)(slash - path)) : ".";
+    if (!slash)
+        return ".";
+    return slash == path ? "/" : arena_copy(a, path, (size_t)(slash - path));
+}
+
+bool ends_with(const char *path, const char *ending)
+{
+    size_t length = strlen(path), tail = strlen(ending);
+    return length >= tail && strcmp(path + length - tail, ending) == 0;
 }

@@ -58,11 +58,12 @@ QKS_MUST_CHECK qks_status file_read_at(const file_reader *r, uint64_t offset, vo
 void file_close(file_reader *r);
 
 bool is_folder(const char *path);
+bool is_file(const char *path);
 
 /* The last part of a path, in it; and the folder it is in, in the arena ("." for a bare name). */
 const char *path_name(const char *path);
 const char *path_folder(arena *a, const char *path);
-bool is_file(const char *path);
+bool ends_with(const char *path, const char *ending); /* the same case, too */
 
 /* Names in a folder, sorted, without "." and ".."; strings live in the arena. */
 typedef ARRAY_OF(const char *) name_list;

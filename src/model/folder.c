@@ -12,12 +12,6 @@ enum { CONFIG_MAX = 16 << 20, SHARDS_MAX = 4096 };
 static const char single_name[] = "model.safetensors";
 static const char index_name[] = "model.safetensors.index.json";
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 /* The first file in the folder whose name ends so, or NULL. */
 static const char *find_ending(const name_list *names, const char *const *endings, size_t count)
 {

@@ -24,15 +24,9 @@ typedef struct task { /* what both verbs need */
     arena memory;
 } task;
 
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
 static bool is_table(const char *path)
 {
-    return (has_ending(path, ".csv") || has_ending(path, ".parquet")) && is_file(path);
+    return (ends_with(path, ".csv") || ends_with(path, ".parquet")) && is_file(path);
 }
 
 static qks_status check_options(const qks_analyze_options *o, qks_error *error)

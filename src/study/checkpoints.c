@@ -12,12 +12,6 @@ enum { LEVELS = 3, REF_MAX = 4096, COMMIT_LENGTH = 40 };
 
 static const char REPOSITORY[] = "models--";
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t length = strlen(name), tail = strlen(ending);
-    return length >= tail && strcmp(name + length - tail, ending) == 0;
-}
-
 static bool holds(arena *a, const char *folder, const char *name)
 {
     const char *path = arena_format(a, "%s/%s", folder, name);

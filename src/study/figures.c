@@ -34,15 +34,9 @@ typedef struct input {
     arena memory;
 } input;
 
-static bool has_ending(const char *path, const char *ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
 static bool is_yaml(const char *path)
 {
-    return has_ending(path, ".yaml") || has_ending(path, ".yml");
+    return ends_with(path, ".yaml") || ends_with(path, ".yml");
 }
 
 /* ---- tables in a folder ---- */
@@ -63,7 +57,7 @@ static const char *table_path(input *in, const char *name)
 static qks_status columns_of(input *in, const char *path, name_list *columns, qks_error *error)
 {
     int64_t rows = 0;
-    if (has_ending(path, ".csv"))
+    if (ends_with(path, ".csv"))
         return csv_header(&in->memory, path, columns, error);
     return table_describe(in->store, path, &in->memory, columns, &rows, error);
 }
@@ -337,7 +331,6 @@ static qks_status take_portraits(input *in, qks_figures_report *report, qks_erro
 
 static qks_status find_input(input *in, const char *out, qks_error *error)
 {
-    const char *slash = strrchr(in->path, '/');
     const char *inner = arena_format(&in->memory, "%s/tables", in->path);
     if (!inner)
         return out_of_memory(error, "file name");
@@ -345,9 +338,9 @@ static qks_status find_input(input *in, const char *out, qks_error *error)
         in->run = in->path;
         in->tables = is_folder(inner) ? inner : in->path;
     } else if (is_file(in->path)) {
-        in->run = !slash ? "." : arena_copy(&in->memory, in->path, (size_t)(slash - in->path));
-        in->run = in->run && *in->run ? in->run : "/";
-        in->tables = in->run;
+        in->run = in->tables = path_folder(&in->memory, in->path);
+        if (!in->run)
+            return out_of_memory(error, "file name");
     } else {
         return qks_fail(error, QKS_MISSING, "there is no file or folder '%s'", in->path);
     }

@@ -69,8 +69,7 @@ static bool is_corpus(const char *name)
 {
     static const char *const endings[] = {".jsonl", ".parquet", ".csv", ".txt", ".jsonl.gz"};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t length = strlen(name), tail = strlen(endings[i]);
-        if (name[0] != '.' && length > tail && strcmp(name + length - tail, endings[i]) == 0)
+        if (name[0] != '.' && ends_with(name, endings[i]))
             return true;
     }
     return false;
@@ -122,8 +121,7 @@ static qks_status find_tokenizer(writing *w, qks_error *error)
         free(whole);
         return w->tokenizer ? QKS_OK : out_of_memory(error, "path");
     }
-    const char *above = arena_copy(&w->memory, w->folder,
-                                   (size_t)(strrchr(w->folder, '/') - w->folder));
+    const char *above = path_folder(&w->memory, w->folder);
     w->tokenizer = tokenizer_in(w, w->folder);
     if (!w->tokenizer && above)
         w->tokenizer = tokenizer_in(w, above);
@@ -236,7 +234,7 @@ static void add_model(const writing *w, const found_model *m, text *t)
 
 static void add_name(const writing *w, text *t)
 {
-    const char *folder = strrchr(w->folder, '/') + 1;
+    const char *folder = path_name(w->folder);
     text_add(t, "name: ");
     add_string(t, *folder ? folder : "study");
     text_add(t, "\n");

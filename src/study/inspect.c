@@ -165,12 +165,6 @@ static bool holds(const char *folder, const char *name)
     return there;
 }
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcmp(path + length - tail, ending) == 0;
-}
-
 static qks_status gather(const char *path, json_t *facts, qks_error *error)
 {
     if (is_folder(path))

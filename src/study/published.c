@@ -196,9 +196,8 @@ static qks_status read_values(cell_table *t, store *s, const char *path, arena *
 /* Labels of checkpoints that are known by revision only, from the table beside that has both. */
 static qks_status add_labels(cell_table *t, store *s, const char *path, arena *a, qks_error *error)
 {
-    const char *slash = strrchr(path, '/');
     const char *beside = arena_format(a, "%.*ssmollm3_trajectory.csv",
-                                      slash ? (int)(slash + 1 - path) : 0, path);
+                                      (int)(path_name(path) - path), path);
     if (!beside)
         return out_of_memory(error, "file name");
     if (!is_file(beside))

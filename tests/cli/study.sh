@@ -133,7 +133,8 @@ for moment in 0.02 0.1 0.2 0.3 0.45; do
 done
 before=$(units killed)
 n=$(grep -c . <<<"$before" || true)
-mkdir -p killed/units/early
+mkdir -p killed/units/early killed/figures/.07-position_signal.1-0-1.part
+touch killed/figures/.07-position_signal.1-0-1.part/figure.png
 touch killed/.manifest.json.1-0-1.part killed/units/early/.00.unit.1-0-1.part
 expect 0 run killed
 says "6 units: $((6 - n)) computed, $n were there"

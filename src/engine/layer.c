@@ -5,6 +5,7 @@
 #include "base/numbers.h"
 #include "base/parallel.h"
 #include "model/mapping.h"
+#include "qkscope/moments.h"
 
 #include <ggml-alloc.h>
 #include <ggml-backend.h>
@@ -179,15 +180,6 @@ typedef struct widening {
     float *to;
 } widening;
 
-/* Row of the file that holds row `row` of the matrix. */
-static int64_t stored_row(const architecture *a, const weight *t, int64_t row)
-{
-    if (!t->interleaved_rows)
-        return row;
-    int64_t d = a->head_dim, head = row / d, i = row % d, half = d / 2;
-    return head * d + (i < half ? 2 * i : 2 * (i - half) + 1);
-}
-
 static qks_status not_finite(const weight *t, int64_t row, qks_error *error)
 {
     return qks_fail(error, QKS_INVALID, "tensor '%s' holds NaN or infinity in row %lld", t->name,
@@ -204,7 +196,7 @@ static qks_status widen_rows(void *context, size_t index, int thread, qks_error 
     int64_t end = first + ROWS_AT_ONCE < t->rows ? first + ROWS_AT_ONCE : t->rows;
     for (int64_t row = first; row < end; row++) {
         const char *source = (const char *)t->data +
-                             (size_t)stored_row(job->a, t, row) * t->row_bytes;
+                             (size_t)weight_stored(job->a, t, row) * t->row_bytes;
         float *to = job->to + row * t->columns;
         if (t->type == GGML_TYPE_F32)
             memcpy(to, source, (size_t)t->columns * sizeof *to);
@@ -259,6 +251,18 @@ static qks_status load_host(const layer_room *room, const weight *t, float **poo
     return status;
 }
 
+/* A bias in the order of the rows that it is added to. */
+static void put_in_order(const layer_room *room, const weight *t)
+{
+    float head[QKS_DIMENSION_MAX];
+    size_t d = (size_t)room->a->head_dim;
+    for (float *x = room->staging; x < room->staging + t->columns; x += d) {
+        memcpy(head, x, d * sizeof *head);
+        for (size_t i = 0; i < d; i++)
+            x[i] = head[weight_stored(room->a, t, (int64_t)i)];
+    }
+}
+
 /* A vector, or a matrix of another device. */
 static qks_status load_device(const layer_room *room, const weight *t, weight_role role,
                               layer_weight *out, qks_error *error)
@@ -266,6 +270,8 @@ static qks_status load_device(const layer_room *room, const weight *t, weight_ro
     qks_status status = widen(room, t, room->staging, error);
     if (status != QKS_OK)
         return status;
+    if (t->interleaved_rows && !is_matrix(role))
+        put_in_order(room, t);
     if (is_norm(role) && room->a->norm_plus_one)
         for (size_t i = 0; i < floats_of(t); i++)
             room->staging[i] += 1;

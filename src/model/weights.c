@@ -234,23 +234,12 @@ const weight *weights_embedding(const weights *w)
     return &w->embedding;
 }
 
-/* Row (or, of a bias, element) i of a head's interleaved order is dimension i / 2 of the first half
- * or of the second. */
-void weights_copy(const architecture *a, const weight *t, void *out)
+int64_t weight_stored(const architecture *a, const weight *t, int64_t i)
 {
-    size_t total = (size_t)t->rows * t->row_bytes;
-    if (!t->interleaved_rows) {
-        memcpy(out, t->data, total);
-        return;
-    }
-    size_t unit = t->rows == 1 ? t->row_bytes / (size_t)t->columns : t->row_bytes;
-    size_t count = t->rows == 1 ? (size_t)t->columns : (size_t)t->rows;
-    size_t dim = (size_t)a->head_dim;
-    for (size_t i = 0; i < count; i++) {
-        size_t head = i / dim, within = i % dim;
-        size_t place = head * dim + within / 2 + (within % 2) * (dim / 2);
-        memcpy((char *)out + place * unit, (const char *)t->data + i * unit, unit);
-    }
+    if (!t->interleaved_rows)
+        return i;
+    int64_t d = a->head_dim, half = d / 2, within = i % d;
+    return i - within + (within < half ? 2 * within : 2 * (within - half) + 1);
 }
 
 size_t weights_layer_bytes(const weights *w, int layer)

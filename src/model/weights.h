@@ -50,7 +50,7 @@ typedef struct weight {
     const void *data;
     /* GGUF files of the llama family hold each head's rows of q and k in the order of interleaved
      * pairs: row 2p is dimension p, row 2p + 1 dimension p + head_dim / 2. Whoever loads the tensor
-     * puts the rows back (weights_copy does). */
+     * puts the rows back (weight_stored). */
     bool interleaved_rows;
 } weight;
 
@@ -66,8 +66,8 @@ void weights_close(weights *w); /* NULL is fine */
 const weight *weights_get(const weights *w, int layer, weight_role role);
 const weight *weights_embedding(const weights *w); /* [embedding_rows, hidden] */
 
-/* Copy a tensor's rows to `out` (rows * row_bytes), interleaved rows put back in order. */
-void weights_copy(const architecture *a, const weight *t, void *out);
+/* Which row of the file is row `i` of the matrix; of a bias, which element. */
+int64_t weight_stored(const architecture *a, const weight *t, int64_t i);
 
 /* The disk pages of a layer's tensors: fetch them soon; forget them. Hints, never failures. */
 void weights_prefetch(const weights *w, int layer);

@@ -1,5 +1,7 @@
-"""capture.py FOLDER: captures every model of the folder through the program and compares queries and
-keys with what transformers gave (expected.safetensors): error of a tensor = max|a - b| / max|b|."""
+"""capture.py FOLDER [ORACLES]: captures every model of the folder through the program and compares
+queries and keys with what transformers gave (expected.safetensors): error of a tensor =
+max|a - b| / max|b|. With ORACLES the folder has .gguf files, of the first layers of the models of
+that name in one of these folders."""
 import array
 import json
 import os
@@ -9,6 +11,7 @@ import sys
 PROGRAM = os.environ["QKSCOPE"]
 SCRATCH = os.environ["QKSCOPE_SCRATCH"]
 TOLERANCE = 1e-4  # the fixtures allow gemma3 more, for engines that take gelu from an f16 table
+QUANTISED = {"qwen2-bias": 0.02}  # q8_0 keeps seven bits
 # How each model is run: threads and chunk sizes, before (if it is known) and after the rotary
 # embedding.
 RUNS = [
@@ -74,28 +77,44 @@ def worst_error(case, expected, heads, before_rope, layers):
     return worst, where
 
 
+def layers_of(model, oracle, options):
+    """Those that must come out; a .gguf here has the first layers of its model."""
+    with open(os.path.join(oracle, "case.json"), encoding="utf-8") as file:
+        layers = json.load(file)["layers"]
+    if model.endswith(".gguf"):
+        there = json.loads(run("inspect", model, "--json"))["layers"]
+        layers = [layer for layer in layers if layer < there]
+    return [layer for layer in layers if "--layers" not in options or layer <= 1]
+
+
+def cases():
+    """Name, what is captured, the folder with the oracle, the error that is allowed."""
+    folder, oracles = sys.argv[1], sys.argv[2:]
+    for name in sorted(os.listdir(folder)):
+        case, ending = os.path.splitext(name)
+        if ending == ".gguf":
+            oracle = next(path for path in (os.path.join(o, case) for o in oracles) if os.path.exists(path))
+            yield case, os.path.join(folder, name), oracle, QUANTISED.get(case, TOLERANCE)
+        elif os.path.exists(os.path.join(folder, name, "expected.safetensors")):
+            yield name, os.path.join(folder, name), os.path.join(folder, name), TOLERANCE
+
+
 def main():
     failed = 0
-    for case in sorted(os.listdir(sys.argv[1])):
-        model = os.path.join(sys.argv[1], case)
-        if not os.path.exists(os.path.join(model, "expected.safetensors")):
-            continue
-        with open(os.path.join(model, "case.json"), encoding="utf-8") as file:
-            facts = json.load(file)
-        expected = read_safetensors(os.path.join(model, "expected.safetensors"))
+    for case, model, oracle, allowed in cases():
+        expected = read_safetensors(os.path.join(oracle, "expected.safetensors"))
         text = os.path.join(SCRATCH, case + ".jsonl")
         with open(text, "w", encoding="utf-8") as file:
             json.dump({"id": 0, "input_ids": list(expected["input_ids"][1])}, file)
         for number, options in enumerate(RUNS):
-            if "--pre-rope" in options and f"q_pre.{facts['layers'][0]}" not in expected:
+            if "--pre-rope" in options and not any(name.startswith("q_pre.") for name in expected):
                 continue
             out = os.path.join(SCRATCH, f"{case}-{number}")
             run("capture", model, "--text", text, "--keep", "vectors", "--max-length", "4096",
                 "--out", out, *options)
-            layers = [l for l in facts["layers"] if "--layers" not in options or l <= 1]
             error, where = worst_error(case, expected, captured(out), "--pre-rope" in options,
-                                       layers)
-            verdict = "ok" if error <= TOLERANCE else "FAILED"
+                                       layers_of(model, oracle, options))
+            verdict = "ok" if error <= allowed else "FAILED"
             failed += verdict != "ok"
             print(f"{case:18} {' '.join(options):45} {error:.1e} at {where} {verdict}")
     sys.exit(failed != 0)

@@ -57,7 +57,20 @@ static void compare_architectures(const architecture *gguf, const architecture *
     compare_layers(gguf, folder);
 }
 
-/* A tensor's rows in the checkpoint's own order, as float; the caller frees. */
+/* A tensor's bytes with its rows (a bias's elements) in the checkpoint's own order. */
+static void put_in_order(const architecture *a, const weight *t, void *out)
+{
+    size_t count = (size_t)(t->rows == 1 ? t->columns : t->rows);
+    size_t unit = (size_t)t->rows * t->row_bytes / count;
+    bool whole = t->rows == 1 && !t->interleaved_rows; /* a row that may be of blocks */
+    if (whole)
+        memcpy(out, t->data, t->row_bytes);
+    for (size_t i = 0; !whole && i < count; i++)
+        memcpy((char *)out + i * unit,
+               (const char *)t->data + (size_t)weight_stored(a, t, (int64_t)i) * unit, unit);
+}
+
+/* A tensor in the checkpoint's own order, as float; the caller frees. */
 static float *widened(const architecture *a, const weight *t)
 {
     size_t elements = (size_t)t->rows * (size_t)t->columns;
@@ -65,7 +78,7 @@ static float *widened(const architecture *a, const weight *t)
     float *numbers = malloc(elements * sizeof *numbers);
     assert_non_null(bytes);
     assert_non_null(numbers);
-    weights_copy(a, t, bytes);
+    put_in_order(a, t, bytes);
     if (t->type == GGML_TYPE_F32)
         memcpy(numbers, bytes, elements * sizeof *numbers);
     else
@@ -369,7 +382,7 @@ static void test_made_file(void **state)
         assert_false(a.qkv_bias);
         const float *q = weights_get(w, 0, WEIGHT_Q)->data;
         float copy[64];
-        weights_copy(&a, weights_get(w, 0, WEIGHT_Q), copy);
+        put_in_order(&a, weights_get(w, 0, WEIGHT_Q), copy);
         /* rows 0 1 2 3 of the file are dimensions 0 2 1 3 of the first head, and so on */
         static const int place[8] = {0, 2, 1, 3, 4, 6, 5, 7};
         for (int row = 0; row < 8; row++)
@@ -401,7 +414,7 @@ static void test_fused(void **state)
     float copy[4];
     assert_int_equal(bias->rows, 1);
     assert_int_equal(bias->columns, 4);
-    weights_copy(&a, bias, copy);
+    put_in_order(&a, bias, copy);
     static const float order[4] = {8, 10, 9, 11}; /* after the 8 of q: 8 9 10 11 of the file */
     for (int i = 0; i < 4; i++)
         assert_near(copy[i] - whole[0], order[i], 0);

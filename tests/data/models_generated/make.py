@@ -44,6 +44,8 @@ CASES = {  # name: class, type of the weights, what it exercises, config
         "layer_types": ["full_attention", "sliding_attention", "full_attention"], "rope_parameters": {
             "full_attention": {"rope_type": "linear", "rope_theta": 1e6, "factor": 8.0},
             "sliding_attention": {"rope_type": "default", "rope_theta": 1e4}}}),
+    "llama-biased": ("Llama", "bfloat16", "biases on q, k, v and o: ../gguf has them in its order", {
+        "attention_bias": True, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4}}),
 }
 seen = {}
 

@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include "engine/graph.h"
+#include "engine/widen.h"
 #include "model/mapping.h"
 
 #include <ggml-alloc.h>
@@ -178,10 +179,10 @@ static qks_status embed(const engine *e, const engine_document *document, size_t
                         qks_error *error)
 {
     const weight *t = weights_embedding(e->w);
-    ggml_to_float_t convert = ggml_get_type_traits((enum ggml_type)t->type)->to_float;
     size_t hidden = (size_t)e->a->hidden;
-    if (t->type != GGML_TYPE_F32 && !convert)
-        return qks_fail(error, QKS_UNSUPPORTED, "tensor '%s': no conversion to float32", t->name);
+    qks_status status = widen_check(t, error);
+    if (status != QKS_OK)
+        return status;
     for (int32_t i = 0; i < document->n; i++, out += hidden) {
         int32_t id = document->ids[i];
         if (id < 0 || id >= t->rows)
@@ -189,11 +190,7 @@ static qks_status embed(const engine *e, const engine_document *document, size_t
                             "document %zu, token %d: id %d is not below the model's %lld; is the "
                             "tokenizer this model's?",
                             number, i, id, (long long)t->rows);
-        const char *row = (const char *)t->data + (size_t)id * t->row_bytes;
-        if (t->type == GGML_TYPE_F32)
-            memcpy(out, row, hidden * sizeof *out);
-        else
-            convert(row, out, (int64_t)hidden);
+        widen_part(t, id, 0, (int64_t)hidden, out);
         if (e->a->embedding_scale != 1)
             for (size_t j = 0; j < hidden; j++)
                 out[j] *= e->a->embedding_scale;

@@ -32,7 +32,7 @@ static struct ggml_tensor *linear(const builder *b, weight_role role, weight_rol
                                   struct ggml_tensor *x)
 {
     const layer_weight *w = weight_of(b, role);
-    struct ggml_tensor *y = w->host ? multiply_on_host(b->g, w, x) : product(b, w->tensor, x);
+    struct ggml_tensor *y = w->stored ? multiply_on_host(b->g, w, x) : product(b, w->tensor, x);
     struct ggml_tensor *add = weight_of(b, bias)->tensor;
     return add ? ggml_add(b->g, y, add) : y;
 }

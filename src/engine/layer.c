@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/numbers.h"
 #include "base/parallel.h"
-#include "model/mapping.h"
+#include "engine/widen.h"
 #include "qkscope/moments.h"
 
 #include <ggml-alloc.h>
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS_AT_ONCE = 64 }; /* widened by one thread at a time */
+enum { ROWS_AT_ONCE = 64 }; /* looked at by one thread at a time */
 
 struct layer_room {
     const architecture *a;
@@ -22,9 +22,9 @@ struct layer_room {
     struct ggml_context *context; /* the device's tensors */
     ggml_backend_buffer_t buffer;
     struct ggml_tensor *tensors[WEIGHT_ROLES]; /* for one layer, filled anew for each */
-    float *pool;                               /* widened matrices of the cpu backend */
-    size_t pool_floats, staging_floats;
-    float *staging; /* one tensor on its way to another device */
+    size_t staging_floats, tile_floats;
+    float *staging; /* one tensor on its way to the device */
+    float *tiles;   /* [threads, tile_floats] where the cpu backend widens matrices */
 };
 
 static bool is_matrix(weight_role role)
@@ -88,21 +88,19 @@ static size_t floats_of(const weight *t)
 
 /* ---- opening ---- */
 
-/* The largest of each role over the layers decides the room. */
-static void measure(const layer_room *room, weight_role role, int64_t *rows, int64_t *columns,
-                    size_t *widened)
+/* The largest of a role over the layers decides its room. */
+static const weight *largest(const layer_room *room, weight_role role)
 {
-    *rows = *columns = 0;
-    *widened = 0;
-    for (int i = 0; i < room->a->n_layers; i++) {
-        const weight *t = weights_get(room->w, i, role);
-        if (floats_of(t) > (size_t)*rows * (size_t)*columns) {
-            *rows = t->rows;
-            *columns = t->columns;
-        }
-        if (!used_in_place(t) && floats_of(t) > *widened)
-            *widened = floats_of(t);
-    }
+    const weight *most = weights_get(room->w, 0, role);
+    for (int i = 1; i < room->a->n_layers; i++)
+        if (floats_of(weights_get(room->w, i, role)) > floats_of(most))
+            most = weights_get(room->w, i, role);
+    return most;
+}
+
+int64_t layer_slice(int64_t rows, int threads)
+{
+    return ((rows + threads - 1) / threads + 15) / 16 * 16;
 }
 
 static qks_status make_tensors(layer_room *room, qks_error *error)
@@ -113,19 +111,19 @@ static qks_status make_tensors(layer_room *room, qks_error *error)
     if (!room->context)
         return out_of_memory(error, "ggml context");
     for (int role = 0; role < WEIGHT_ROLES; role++) {
-        int64_t rows = 0, columns = 0;
-        size_t widened = 0;
-        measure(room, (weight_role)role, &rows, &columns, &widened);
-        if (rows == 0)
+        const weight *t = largest(room, (weight_role)role);
+        if (!t->data)
             continue;
-        size_t floats = (size_t)rows * (size_t)columns;
+        size_t *most = &room->staging_floats, floats = floats_of(t);
         if (room->device->host && is_matrix((weight_role)role)) {
-            room->pool_floats += widened;
-            continue;
+            int64_t columns = t->columns < WIDEN_COLUMNS ? t->columns : WIDEN_COLUMNS;
+            most = &room->tile_floats;
+            floats = (size_t)(layer_slice(t->rows, room->device->threads) * columns);
+        } else {
+            room->tensors[role] = ggml_new_tensor_2d(room->context, GGML_TYPE_F32, t->columns,
+                                                     t->rows);
         }
-        room->tensors[role] = ggml_new_tensor_2d(room->context, GGML_TYPE_F32, columns, rows);
-        if (floats > room->staging_floats)
-            room->staging_floats = floats;
+        *most = floats > *most ? floats : *most;
     }
     room->buffer = ggml_backend_alloc_ctx_tensors(room->context, room->device->backend);
     return room->buffer ? QKS_OK
@@ -142,8 +140,9 @@ qks_status layer_room_open(layer_room **out, const architecture *a, const weight
         return status;
     *room = (layer_room){.a = a, .w = w, .device = d};
     status = make_tensors(room, error);
-    if (status == QKS_OK && room->pool_floats)
-        status = memory_zeroed(&room->pool, room->pool_floats, sizeof(float), error);
+    if (status == QKS_OK && room->tile_floats)
+        status = memory_zeroed(&room->tiles, (size_t)d->threads * room->tile_floats, sizeof(float),
+                               error);
     if (status == QKS_OK)
         status = memory_zeroed(&room->staging, room->staging_floats, sizeof(float), error);
     if (status != QKS_OK)
@@ -161,94 +160,88 @@ void layer_room_close(layer_room *room)
         ggml_backend_buffer_free(room->buffer);
     if (room->context)
         ggml_free(room->context);
-    free(room->pool);
+    free(room->tiles);
     free(room->staging);
     free(room);
 }
 
 size_t layer_room_bytes(const layer_room *room)
 {
-    return (room->pool_floats + room->staging_floats) * sizeof(float) +
+    size_t tiles = room->tiles ? (size_t)room->device->threads * room->tile_floats : 0;
+    return (tiles + room->staging_floats) * sizeof(float) +
            ggml_backend_buffer_get_size(room->buffer);
 }
 
 /* ---- loading ---- */
 
-typedef struct widening {
+typedef struct loading {
     const architecture *a;
     const weight *from;
-    float *to;
-} widening;
+    float *to; /* NULL: nothing is kept */
+} loading;
 
-static qks_status not_finite(const weight *t, int64_t row, qks_error *error)
+/* Are the numbers of a row, as it is stored, all finite? */
+static bool row_is_finite(const weight *t, int64_t row)
 {
-    return qks_fail(error, QKS_INVALID, "tensor '%s' holds NaN or infinity in row %lld", t->name,
-                    (long long)row);
+    if (used_in_place(t))
+        return all_finite((const float *)t->data + row * t->columns, (size_t)t->columns);
+    float part[WIDEN_COLUMNS];
+    for (int64_t column = 0; column < t->columns; column += WIDEN_COLUMNS) {
+        int64_t left = t->columns - column, n = left < WIDEN_COLUMNS ? left : WIDEN_COLUMNS;
+        widen_part(t, row, column, n, part);
+        if (!all_finite(part, (size_t)n))
+            return false;
+    }
+    return true;
 }
 
-static qks_status widen_rows(void *context, size_t index, int thread, qks_error *error)
+static qks_status load_rows(void *context, size_t index, int thread, qks_error *error)
 {
     (void)thread;
-    const widening *job = context;
+    const loading *job = context;
     const weight *t = job->from;
-    ggml_to_float_t convert = ggml_get_type_traits((enum ggml_type)t->type)->to_float;
     int64_t first = (int64_t)index * ROWS_AT_ONCE;
     int64_t end = first + ROWS_AT_ONCE < t->rows ? first + ROWS_AT_ONCE : t->rows;
     for (int64_t row = first; row < end; row++) {
-        const char *source = (const char *)t->data +
-                             (size_t)weight_stored(job->a, t, row) * t->row_bytes;
-        float *to = job->to + row * t->columns;
-        if (t->type == GGML_TYPE_F32)
-            memcpy(to, source, (size_t)t->columns * sizeof *to);
-        else
-            convert(source, to, t->columns);
-        if (!all_finite(to, (size_t)t->columns))
-            return not_finite(t, row, error);
+        if (!row_is_finite(t, row))
+            return qks_fail(error, QKS_INVALID, "tensor '%s' holds NaN or infinity in row %lld",
+                            t->name, (long long)row);
+        if (job->to)
+            widen_part(t, weight_stored(job->a, t, row), 0, t->columns, job->to + row * t->columns);
     }
     return QKS_OK;
 }
 
-static qks_status check_rows(void *context, size_t index, int thread, qks_error *error)
+/* Every row is looked at, and widened if there is a place for it. */
+static qks_status load(const layer_room *room, const weight *t, float *to, qks_error *error)
 {
-    (void)thread;
-    const weight *t = context;
-    int64_t first = (int64_t)index * ROWS_AT_ONCE;
-    int64_t end = first + ROWS_AT_ONCE < t->rows ? first + ROWS_AT_ONCE : t->rows;
+    loading job = {.a = room->a, .from = t, .to = to};
+    size_t blocks = (size_t)((t->rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE);
+    qks_status status = widen_check(t, error);
+    return status == QKS_OK ? parallel_for(blocks, room->device->threads, load_rows, &job, error)
+                            : status;
+}
+
+/* A matrix of the cpu backend stays where it is mapped. */
+static qks_status load_host(const layer_room *room, const weight *t, layer_weight *out,
+                            qks_error *error)
+{
+    out->a = room->a;
+    out->stored = t;
+    out->host = used_in_place(t) ? t->data : NULL;
+    out->tiles = room->tiles;
+    out->tile_floats = room->tile_floats;
+    return load(room, t, NULL, error);
+}
+
+const float *layer_tile(const layer_weight *w, int64_t first, int64_t end, int64_t column,
+                        int64_t n, int thread)
+{
+    float *tile = w->tiles + (size_t)thread * w->tile_floats;
     for (int64_t row = first; row < end; row++)
-        if (!all_finite((const float *)t->data + row * t->columns, (size_t)t->columns))
-            return not_finite(t, row, error);
-    return QKS_OK;
-}
-
-static size_t blocks_of(const weight *t)
-{
-    return (size_t)((t->rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE);
-}
-
-static qks_status widen(const layer_room *room, const weight *t, float *to, qks_error *error)
-{
-    if (t->type != GGML_TYPE_F32 && !ggml_get_type_traits((enum ggml_type)t->type)->to_float)
-        return qks_fail(error, QKS_UNSUPPORTED, "tensor '%s': no conversion from %s to float32",
-                        t->name, ggml_type_name((enum ggml_type)t->type));
-    widening job = {.a = room->a, .from = t};
-    job.to = to;
-    return parallel_for(blocks_of(t), room->device->threads, widen_rows, &job, error);
-}
-
-/* A matrix of the cpu backend. */
-static qks_status load_host(const layer_room *room, const weight *t, float **pool,
-                            layer_weight *out, qks_error *error)
-{
-    if (used_in_place(t)) {
-        out->host = t->data;
-        return parallel_for(blocks_of(t), room->device->threads, check_rows, (void *)(uintptr_t)t,
-                            error);
-    }
-    out->host = *pool;
-    qks_status status = widen(room, t, *pool, error);
-    mapping_forget(t->data, (size_t)t->rows * t->row_bytes); /* the widened ones are used */
-    *pool += floats_of(t);
-    return status;
+        widen_part(w->stored, weight_stored(w->a, w->stored, row), column, n,
+                   tile + (row - first) * n);
+    return tile;
 }
 
 /* A bias in the order of the rows that it is added to. */
@@ -267,7 +260,7 @@ static void put_in_order(const layer_room *room, const weight *t)
 static qks_status load_device(const layer_room *room, const weight *t, weight_role role,
                               layer_weight *out, qks_error *error)
 {
-    qks_status status = widen(room, t, room->staging, error);
+    qks_status status = load(room, t, room->staging, error);
     if (status != QKS_OK)
         return status;
     if (t->interleaved_rows && !is_matrix(role))
@@ -283,7 +276,6 @@ static qks_status load_device(const layer_room *room, const weight *t, weight_ro
 qks_status layer_load(layer_room *room, int number, bool only_q_k, layer *out, qks_error *error)
 {
     *out = (layer){.number = number};
-    float *pool = room->pool;
     qks_status status = QKS_OK;
     for (int role = 0; status == QKS_OK && role < WEIGHT_ROLES; role++) {
         const weight *t = weights_get(room->w, number, (weight_role)role);
@@ -293,7 +285,7 @@ qks_status layer_load(layer_room *room, int number, bool only_q_k, layer *out, q
         place->rows = t->rows;
         place->columns = t->columns;
         status = room->device->host && is_matrix((weight_role)role)
-                     ? load_host(room, t, &pool, place, error)
+                     ? load_host(room, t, place, error)
                      : load_device(room, t, (weight_role)role, place, error);
     }
     return status == QKS_OK ? QKS_OK : qks_prefix(error, status, "layer %d", number);

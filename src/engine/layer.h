@@ -1,6 +1,6 @@
 /* layer.h: the weights of one layer where the device computes with them, as float32. On the cpu
- * backend, matrices that are float32 on disk are used where they are mapped; others are widened
- * once per layer, not per chunk. */
+ * backend matrices stay where they are mapped: float32 ones are used there, others are widened a
+ * tile at a time, as a product comes to it. */
 #ifndef QKS_ENGINE_LAYER_H
 #define QKS_ENGINE_LAYER_H
 
@@ -11,9 +11,14 @@
 #include <ggml.h>
 
 typedef struct layer_weight {
-    struct ggml_tensor *tensor; /* on the device; NULL: none, or `host` is set */
-    const float *host;          /* [rows, columns] a matrix of the cpu backend */
+    struct ggml_tensor *tensor; /* on the device; NULL: none, or a matrix of the cpu backend */
     int64_t rows, columns;
+    /* a matrix of the cpu backend */
+    const weight *stored;
+    const float *host; /* [rows, columns] as it is stored; NULL: layer_tile widens it */
+    const architecture *a;
+    float *tiles; /* [threads, tile_floats] */
+    size_t tile_floats;
 } layer_weight;
 
 typedef struct layer {
@@ -33,5 +38,14 @@ size_t layer_room_bytes(const layer_room *room);
  * that is NaN or infinite is refused with its tensor's name. */
 QKS_MUST_CHECK qks_status layer_load(layer_room *room, int number, bool only_q_k, layer *out,
                                      qks_error *error);
+
+/* Rows of a matrix that each thread of the cpu backend takes. */
+int64_t layer_slice(int64_t rows, int threads);
+
+/* Rows first .. end - 1 (no more than a slice) and n columns from `column` on (WIDEN_COLUMNS at
+ * most, a multiple of which `column` is) of a matrix that is not `host`: [end - first, n], the
+ * thread's until its next tile. */
+const float *layer_tile(const layer_weight *w, int64_t first, int64_t end, int64_t column,
+                        int64_t n, int thread);
 
 #endif

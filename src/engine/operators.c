@@ -2,6 +2,7 @@
 #include "engine/operators.h"
 
 #include "engine/lanes.h"
+#include "engine/widen.h"
 #include "qkscope/moments.h"
 
 #include <cblas.h>
@@ -14,15 +15,18 @@ static void multiply(struct ggml_tensor *out, int thread, int threads, void *con
 {
     const layer_weight *w = context;
     const struct ggml_tensor *x = out->src[0];
-    int64_t n = x->ne[1], columns = w->columns;
-    /* Slices of output rows, so that each thread reads its part of the weights only. */
-    int64_t slice = ((w->rows + threads - 1) / threads + 15) / 16 * 16;
+    /* Slices of output rows, so that each thread reads its part of the weights only; of a matrix
+     * that must be widened, a tile of columns after the other. */
+    int64_t slice = layer_slice(w->rows, threads), step = w->host ? w->columns : WIDEN_COLUMNS;
     int64_t first = slice * thread, end = first + slice < w->rows ? first + slice : w->rows;
-    if (first >= end)
-        return;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)n, (int)(end - first), (int)columns,
-                1.0F, x->data, (int)columns, w->host + first * columns, (int)columns, 0.0F,
-                (float *)out->data + first, (int)w->rows);
+    for (int64_t column = 0; first < end && column < w->columns; column += step) {
+        int64_t width = w->columns - column < step ? w->columns - column : step;
+        const float *matrix = w->host ? w->host + first * w->columns
+                                      : layer_tile(w, first, end, column, width, thread);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)x->ne[1], (int)(end - first),
+                    (int)width, 1.0F, (const float *)x->data + column, (int)w->columns, matrix,
+                    (int)width, column ? 1.0F : 0.0F, (float *)out->data + first, (int)w->rows);
+    }
 }
 
 struct ggml_tensor *multiply_on_host(struct ggml_context *g, const layer_weight *w,

@@ -209,19 +209,18 @@ size_t attention_scratch(int head_dim)
     return (size_t)PANELS * PANEL * (KEY_BLOCK + 2 * (size_t)head_dim + 2) + LANES;
 }
 
-/* A thread's memory as panels of the queries first .. of the chunk, one head; how many. */
+/* A thread's memory as panels of one head's queries of a block; how many. */
 static int panels_begin(panel *panels, const struct ggml_tensor *q, const attention_facts *f,
-                        floats *room, int head, int64_t first)
+                        const attention_block *block, floats *room, int head)
 {
     int64_t d = f->head_dim, stride = d * f->q_heads;
-    int64_t end = first + ATTENTION_QUERIES < q->ne[1] ? first + ATTENTION_QUERIES : q->ne[1];
-    const float *queries = (const float *)q->data + head * d;
+    const float *queries = (const float *)q->data + block->row * stride + head * d;
     int count = 0;
-    for (int64_t row = first; row < end; row += PANEL) {
+    for (int64_t row = 0; row < block->n; row += PANEL) {
         panel *p = &panels[count++];
         *p = (panel){.facts = f,
-                     .first = f->first + row,
-                     .rows = end - row < PANEL ? end - row : PANEL,
+                     .first = block->position + row,
+                     .rows = block->n - row < PANEL ? block->n - row : PANEL,
                      .best = room,
                      .weight = room + VECTORS,
                      .queries = (float *)(room + (ptrdiff_t)2 * VECTORS),
@@ -233,22 +232,27 @@ static int panels_begin(panel *panels, const struct ggml_tensor *q, const attent
     return count;
 }
 
-static void attention_task(struct ggml_tensor *out, const attention_facts *f, float *scratch,
-                           int head, int64_t first)
+/* The document's first key or value, of one head. */
+static const float *stored(const struct ggml_tensor *t, size_t head, const attention_block *block)
 {
-    const struct ggml_tensor *q = out->src[0], *k = out->src[1], *v = out->src[2];
+    return (const float *)((const char *)t->data + head * t->nb[2] + (size_t)block->key * t->nb[1]);
+}
+
+static void attention_task(struct ggml_tensor *out, const attention_facts *f,
+                           const attention_block *block, float *scratch, int head)
+{
     int64_t d = f->head_dim, stride = d * f->q_heads;
     size_t kv_head = (size_t)(head / (f->q_heads / f->kv_heads));
-    const float *keys = (const float *)((const char *)k->data + kv_head * k->nb[2]);
-    const float *values = (const float *)((const char *)v->data + kv_head * v->nb[2]);
+    const float *keys = stored(out->src[1], kv_head, block);
+    const float *values = stored(out->src[2], kv_head, block);
     size_t off = (uintptr_t)scratch / sizeof(float) % LANES;
     floats *room = (floats *)(scratch + (LANES - off) % LANES);
     panel panels[PANELS];
-    int count = panels_begin(panels, q, f, room, head, first);
-    int64_t begin = f->first + first, end = f->first + q->ne[1];
-    end = end < begin + ATTENTION_QUERIES ? end : begin + ATTENTION_QUERIES;
-    begin = f->window && begin - f->window + 1 > 0 ? begin - f->window + 1 : 0;
-    for (int64_t key = begin; key < end; key += KEY_BLOCK) {
+    int count = panels_begin(panels, out->src[0], f, block, room, head);
+    int64_t begin = f->window && block->position - f->window + 1 > 0
+                        ? block->position - f->window + 1
+                        : 0;
+    for (int64_t key = begin, end = block->position + block->n; key < end; key += KEY_BLOCK) {
         int64_t n = end - key < KEY_BLOCK ? end - key : KEY_BLOCK;
         /* All of one kind first: a block of keys, or of values, fits the nearest cache. */
         for (int i = 0; i < count; i++)
@@ -256,21 +260,20 @@ static void attention_task(struct ggml_tensor *out, const attention_facts *f, fl
         for (int i = 0; i < count; i++)
             gather(&panels[i], values + key * d, key, n);
     }
-    float *to = (float *)out->data + first * stride + head * d;
+    float *to = (float *)out->data + block->row * stride + head * d;
     for (int i = 0; i < count; i++, to += PANEL * stride)
         panel_end(&panels[i], to, stride);
 }
 
-/* Tasks are (query block, head), the last blocks first: they see the most keys. */
+/* Tasks are (block, head), the last blocks first: of a long document they see the most keys. */
 static void attention(struct ggml_tensor *out, int thread, int threads, void *context)
 {
     (void)threads;
     attention_facts *f = context;
-    int64_t blocks = (out->src[0]->ne[1] + ATTENTION_QUERIES - 1) / ATTENTION_QUERIES;
     float *scratch = f->scratch + (size_t)thread * attention_scratch(f->head_dim);
-    for (long long task; (task = atomic_fetch_add(&f->next, 1)) < blocks * f->q_heads;)
-        attention_task(out, f, scratch, (int)(task % f->q_heads),
-                       (blocks - 1 - task / f->q_heads) * ATTENTION_QUERIES);
+    for (long long task; (task = atomic_fetch_add(&f->next, 1)) < f->n_blocks * f->q_heads;)
+        attention_task(out, f, &f->blocks[f->n_blocks - 1 - task / f->q_heads], scratch,
+                       (int)(task % f->q_heads));
 }
 
 struct ggml_tensor *attention_on_host(struct ggml_context *g, attention_facts *facts,

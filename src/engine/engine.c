@@ -26,6 +26,7 @@ struct engine {
     void *graph_memory;
     size_t graph_bytes;
     attention_facts attention;
+    attention_block *blocks; /* [chunk] */
     float *q, *k; /* [chunk, heads * head_dim] copied from another device; the cpu's NULL */
 };
 
@@ -35,7 +36,8 @@ typedef struct pass {
     const engine_task *task;
     engine_visit *visit;
     void *context;
-    float **hidden; /* [documents] each [n, hidden] */
+    float *hidden;  /* [tokens, hidden] of all documents, one after the other */
+    size_t *starts; /* [documents] first row of each */
     struct ggml_context *store_context;
     ggml_backend_buffer_t store_buffer;
     graph_store store;
@@ -44,6 +46,12 @@ typedef struct pass {
     float *mask;
     size_t mask_floats;
 } pass;
+
+/* Tokens that go through a layer at once: a stretch of one document, or several whole ones. */
+typedef struct chunk {
+    size_t document, end; /* documents document .. end - 1 */
+    int32_t first, n;     /* position of its first token; tokens */
+} chunk;
 
 /* ---- opening ---- */
 
@@ -103,6 +111,9 @@ static qks_status open_rooms(engine *e, qks_error *error)
         status = memory_zeroed(&e->attention.scratch,
                                (size_t)e->device.threads * attention_scratch(a->head_dim),
                                sizeof(float), error);
+    if (status == QKS_OK)
+        status = memory_zeroed(&e->blocks, chunk, sizeof *e->blocks, error);
+    e->attention.blocks = e->blocks;
     e->graph_bytes = GRAPH_NODES * ggml_tensor_overhead() +
                      ggml_graph_overhead_custom(GRAPH_NODES, false);
     if (status == QKS_OK)
@@ -144,6 +155,7 @@ void engine_close(engine *e)
         ggml_gallocr_free(e->results);
     free(e->frequencies);
     free(e->attention.scratch);
+    free(e->blocks);
     free(e->graph_memory);
     free(e->q);
     free(e->k);
@@ -166,11 +178,19 @@ size_t engine_fixed_bytes(const engine *e)
     return layer_room_bytes(e->weights_room) + (size_t)e->chunk * per_token * sizeof(float);
 }
 
+/* Places for keys and values: those of the longest document, or of those that share a chunk. */
+static int64_t places(const engine *e, int64_t tokens, int64_t longest)
+{
+    int64_t together = tokens < e->chunk ? tokens : e->chunk;
+    return longest > together ? longest : together;
+}
+
 size_t engine_document_bytes(const engine *e, int64_t tokens, int64_t longest)
 {
     const architecture *a = e->a;
     size_t kept = 2 * (size_t)a->kv_heads * (size_t)a->head_dim;
-    return ((size_t)tokens * (size_t)a->hidden + (size_t)longest * kept) * sizeof(float);
+    return ((size_t)tokens * (size_t)a->hidden + (size_t)places(e, tokens, longest) * kept) *
+           sizeof(float);
 }
 
 /* ---- hidden states ---- */
@@ -198,28 +218,14 @@ static qks_status embed(const engine *e, const engine_document *document, size_t
     return QKS_OK;
 }
 
-static qks_status pass_open(pass *p, qks_error *error)
+static qks_status open_store(pass *p, int64_t n, qks_error *error)
 {
     const architecture *a = p->e->a;
-    int32_t longest = 1;
-    qks_status status = memory_zeroed(&p->hidden, p->task->count, sizeof(float *), error);
-    for (size_t i = 0; status == QKS_OK && i < p->task->count; i++) {
-        const engine_document *document = &p->task->documents[i];
-        longest = document->n > longest ? document->n : longest;
-        status = memory_zeroed(&p->hidden[i], (size_t)document->n * (size_t)a->hidden,
-                               sizeof(float), error);
-        if (status == QKS_OK)
-            status = embed(p->e, document, i, p->hidden[i], error);
-    }
-    if (status != QKS_OK)
-        return status;
-    const weight *embedding = weights_embedding(p->e->w);
-    mapping_forget(embedding->data, (size_t)embedding->rows * embedding->row_bytes);
     struct ggml_init_params how = {.mem_size = 3 * ggml_tensor_overhead(), .no_alloc = true};
     p->store_context = ggml_init(how);
     if (!p->store_context)
         return out_of_memory(error, "keys and values");
-    const int64_t shape[] = {a->head_dim, longest, a->kv_heads};
+    const int64_t shape[] = {a->head_dim, n, a->kv_heads};
     p->store.keys = ggml_new_tensor(p->store_context, GGML_TYPE_F32, 3, shape);
     p->store.values = ggml_new_tensor(p->store_context, GGML_TYPE_F32, 3, shape);
     p->store.frequencies = p->e->frequencies;
@@ -227,11 +233,32 @@ static qks_status pass_open(pass *p, qks_error *error)
     return p->store_buffer ? QKS_OK : out_of_memory(error, "keys and values on the device");
 }
 
+static qks_status pass_open(pass *p, qks_error *error)
+{
+    const engine_task *task = p->task;
+    size_t tokens = 0, hidden = (size_t)p->e->a->hidden;
+    int32_t longest = 1;
+    qks_status status = memory_zeroed(&p->starts, task->count, sizeof *p->starts, error);
+    for (size_t i = 0; status == QKS_OK && i < task->count; i++) {
+        p->starts[i] = tokens;
+        tokens += (size_t)task->documents[i].n;
+        longest = task->documents[i].n > longest ? task->documents[i].n : longest;
+    }
+    if (status == QKS_OK)
+        status = memory_zeroed(&p->hidden, tokens * hidden, sizeof *p->hidden, error);
+    for (size_t i = 0; status == QKS_OK && i < task->count; i++)
+        status = embed(p->e, &task->documents[i], i, p->hidden + p->starts[i] * hidden, error);
+    if (status != QKS_OK)
+        return status;
+    const weight *embedding = weights_embedding(p->e->w);
+    mapping_forget(embedding->data, (size_t)embedding->rows * embedding->row_bytes);
+    return open_store(p, places(p->e, (int64_t)tokens, longest), error);
+}
+
 static void pass_close(pass *p)
 {
-    for (size_t i = 0; p->hidden && i < p->task->count; i++)
-        free(p->hidden[i]);
     free(p->hidden);
+    free(p->starts);
     free(p->mask);
     if (p->store_buffer)
         ggml_backend_buffer_free(p->store_buffer);
@@ -241,13 +268,71 @@ static void pass_close(pass *p)
 
 /* ---- one chunk ---- */
 
-static qks_status set_mask(pass *p, const graph *g, int32_t first, qks_error *error)
+size_t engine_together(const engine *e, const engine_document *documents, size_t count)
+{
+    size_t n = 1;
+    for (int64_t tokens = documents[0].n; n < count; n++)
+        if ((tokens += documents[n].n) > e->chunk)
+            break;
+    return n;
+}
+
+static chunk chunk_at(const pass *p, size_t document, int32_t first)
+{
+    const engine_task *task = p->task;
+    chunk c = {document, document + 1, first, task->documents[document].n - first};
+    c.n = c.n < p->e->chunk ? c.n : p->e->chunk;
+    if (first == 0)
+        c.end = document +
+                engine_together(p->e, task->documents + document, task->count - document);
+    for (size_t i = document + 1; i < c.end; i++)
+        c.n += task->documents[i].n;
+    return c;
+}
+
+/* The part of a chunk that belongs to one of its documents: *first position, how many. */
+static int32_t part_of(const pass *p, const chunk *c, size_t document, int32_t *first)
+{
+    bool alone = c->end - c->document == 1;
+    *first = alone ? c->first : 0;
+    return alone ? c->n : p->task->documents[document].n;
+}
+
+static void put_blocks(pass *p, const chunk *c)
+{
+    attention_facts *f = &p->e->attention;
+    int64_t row = 0;
+    f->n_blocks = 0;
+    for (size_t i = c->document; i < c->end; i++) {
+        int32_t first = 0, n = part_of(p, c, i, &first);
+        int64_t key = c->first ? 0 : row; /* several documents stand one after the other */
+        for (int32_t done = 0; done < n; done += ATTENTION_QUERIES, f->n_blocks++) {
+            int32_t left = n - done;
+            p->e->blocks[f->n_blocks] = (attention_block){
+                .row = row + done,
+                .n = left < ATTENTION_QUERIES ? left : ATTENTION_QUERIES,
+                .position = first + done,
+                .key = key};
+        }
+        row += n;
+    }
+}
+
+/* Whether the query at a position sees the key at a place of the store. */
+static bool sees(const pass *p, const attention_block *block, int64_t position, int64_t place)
+{
+    const layer_facts *facts = &p->e->a->layers[p->layer.number];
+    int64_t back = position - (place - block->key);
+    return place >= block->key && back >= 0 &&
+           (facts->kind != LAYER_SLIDING || back < facts->window);
+}
+
+static qks_status set_mask(pass *p, const graph *g, qks_error *error)
 {
     if (!g->mask)
         return QKS_OK;
-    const layer_facts *facts = &p->e->a->layers[p->layer.number];
-    int64_t keys = g->mask->ne[0], n = g->mask->ne[1];
-    size_t floats = (size_t)(keys * n);
+    int64_t keys = g->mask->ne[0];
+    size_t floats = (size_t)(keys * g->mask->ne[1]);
     if (floats > p->mask_floats) {
         free(p->mask);
         p->mask = NULL;
@@ -257,43 +342,37 @@ static qks_status set_mask(pass *p, const graph *g, int32_t first, qks_error *er
             return status;
         p->mask_floats = floats;
     }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < keys; j++) {
-            int64_t back = first + i - (g->first_key + j);
-            bool seen = back >= 0 && (facts->kind != LAYER_SLIDING || back < facts->window);
-            p->mask[i * keys + j] = seen ? 0 : -INFINITY;
-        }
+    float *to = p->mask;
+    for (int64_t b = 0; b < p->e->attention.n_blocks; b++) {
+        const attention_block *block = &p->e->blocks[b];
+        for (int64_t i = 0; i < block->n; i++)
+            for (int64_t j = 0; j < keys; j++)
+                *to++ = sees(p, block, block->position + i, g->first_key + j) ? 0 : -INFINITY;
+    }
     ggml_backend_tensor_set(g->mask, p->mask, 0, floats * sizeof(float));
     return QKS_OK;
 }
 
-static qks_status set_inputs(pass *p, const graph *g, const float *x, int32_t first, int32_t n,
-                             qks_error *error)
+/* What depends on positions alone: they themselves, and the factors of Ministral's queries. */
+static void set_positions(const pass *p, const graph *g)
 {
     const architecture *a = p->e->a;
-    if (!p->e->device.host)
-        ggml_backend_tensor_set(g->x, x, 0, (size_t)n * (size_t)a->hidden * sizeof *x);
-    if (g->positions) {
-        int32_t *positions = malloc((size_t)n * sizeof *positions);
-        if (!positions)
-            return out_of_memory(error, "positions");
-        for (int32_t i = 0; i < n; i++)
-            positions[i] = first + i;
-        ggml_backend_tensor_set(g->positions, positions, 0, (size_t)n * sizeof *positions);
-        free(positions);
-    }
-    if (g->query_scale) {
-        float *scale = malloc((size_t)n * sizeof *scale);
-        if (!scale)
-            return out_of_memory(error, "query scaling");
-        for (int32_t i = 0; i < n; i++) {
-            int64_t step = (first + i) / a->query_original;
-            scale[i] = 1 + a->query_beta * logf(1 + (float)step);
+    for (int64_t b = 0; b < p->e->attention.n_blocks; b++) {
+        const attention_block *block = &p->e->blocks[b];
+        int32_t positions[ATTENTION_QUERIES];
+        float scale[ATTENTION_QUERIES];
+        for (int64_t i = 0; i < block->n; i++) {
+            positions[i] = (int32_t)(block->position + i);
+            if (g->query_scale)
+                scale[i] = 1 + a->query_beta * logf(1 + (float)(positions[i] / a->query_original));
         }
-        ggml_backend_tensor_set(g->query_scale, scale, 0, (size_t)n * sizeof *scale);
-        free(scale);
+        size_t row = (size_t)block->row, n = (size_t)block->n;
+        if (g->positions)
+            ggml_backend_tensor_set(g->positions, positions, row * sizeof *positions,
+                                    n * sizeof *positions);
+        if (g->query_scale)
+            ggml_backend_tensor_set(g->query_scale, scale, row * sizeof *scale, n * sizeof *scale);
     }
-    return set_mask(p, g, first, error);
 }
 
 /* A result's numbers, copied to `room` from a device that is not the host. */
@@ -305,47 +384,64 @@ static const float *on_host(const engine *e, const struct ggml_tensor *t, float 
     return room;
 }
 
-static qks_status run_chunk(pass *p, size_t document, int32_t first, int32_t n, qks_error *error)
+static qks_status visit_documents(const pass *p, const chunk *c, const graph *g, qks_error *error)
+{
+    const engine *e = p->e;
+    size_t d = (size_t)e->a->head_dim, row = 0;
+    const float *q = on_host(e, g->q, e->q), *k = on_host(e, g->k, e->k);
+    qks_status status = QKS_OK;
+    for (size_t i = c->document; status == QKS_OK && i < c->end; i++) {
+        engine_rows rows = {.layer = p->layer.number,
+                            .document = i,
+                            .q = q + row * d * (size_t)e->a->q_heads,
+                            .k = k + row * d * (size_t)e->a->kv_heads};
+        rows.n = part_of(p, c, i, &rows.first);
+        status = p->visit(p->context, &rows, error);
+        row += (size_t)rows.n;
+    }
+    return status;
+}
+
+static qks_status run_chunk(pass *p, const chunk *c, qks_error *error)
 {
     engine *e = p->e;
-    float *x = p->hidden[document] + (size_t)first * (size_t)e->a->hidden;
+    float *x = p->hidden + (p->starts[c->document] + (size_t)c->first) * (size_t)e->a->hidden;
     struct ggml_init_params how = {
         .mem_size = e->graph_bytes, .mem_buffer = e->graph_memory, .no_alloc = true};
     struct ggml_context *context = ggml_init(how);
     if (!context)
         return out_of_memory(error, "graph");
+    put_blocks(p, c);
     graph_request want = {.a = e->a,
                           .layer = &p->layer,
                           .store = &p->store,
                           .host = e->device.host,
                           .pre_rope = p->task->pre_rope,
                           .only_q_k = p->last,
-                          .first = first,
-                          .n = n,
+                          .place = c->first,
+                          .n = c->n,
                           .hidden = x,
                           .attention = &e->attention};
     graph g = graph_build(context, &want);
     qks_status status = QKS_OK;
     if (!ggml_gallocr_alloc_graph(e->results, g.nodes))
-        status = qks_fail(error, QKS_MEMORY, "the device has no room for a chunk of %d tokens", n);
-    if (status == QKS_OK)
-        status = set_inputs(p, &g, x, first, n, error);
+        status = qks_fail(error, QKS_MEMORY, "the device has no room for a chunk of %d tokens",
+                          c->n);
+    if (status == QKS_OK) {
+        if (!e->device.host)
+            ggml_backend_tensor_set(g.x, x, 0, ggml_nbytes(g.x));
+        set_positions(p, &g);
+        status = set_mask(p, &g, error);
+    }
     if (status == QKS_OK &&
         ggml_backend_graph_compute(e->device.backend, g.nodes) != GGML_STATUS_SUCCESS)
         status = qks_fail(error, QKS_INTERNAL, "ggml could not compute layer %d", p->layer.number);
-    if (status == QKS_OK && p->wanted) {
-        engine_rows rows = {.layer = p->layer.number,
-                            .document = document,
-                            .first = first,
-                            .n = n,
-                            .q = on_host(e, g.q, e->q),
-                            .k = on_host(e, g.k, e->k)};
-        status = p->visit(p->context, &rows, error);
-    }
+    if (status == QKS_OK && p->wanted)
+        status = visit_documents(p, c, &g, error);
     if (status == QKS_OK && g.out && !e->device.host)
         ggml_backend_tensor_get(g.out, x, 0, ggml_nbytes(g.out));
     ggml_free(context);
-    progress_add(p->task->progress, (uint64_t)n);
+    progress_add(p->task->progress, (uint64_t)c->n);
     return status;
 }
 
@@ -358,12 +454,16 @@ static qks_status run_layer(pass *p, int number, qks_error *error)
     if (!p->last)
         weights_prefetch(e->w, number + 1);
     progress_note(p->task->progress, "layer %d of %d", number + 1, e->a->n_layers);
-    for (size_t i = 0; status == QKS_OK && i < p->task->count; i++)
-        for (int32_t first = 0; status == QKS_OK && first < p->task->documents[i].n;
-             first += e->chunk) {
-            int32_t left = p->task->documents[i].n - first;
-            status = run_chunk(p, i, first, left < e->chunk ? left : e->chunk, error);
+    size_t document = 0;
+    for (int32_t first = 0; status == QKS_OK && document < p->task->count;) {
+        chunk c = chunk_at(p, document, first);
+        status = run_chunk(p, &c, error);
+        first += c.n;
+        if (first >= p->task->documents[document].n) {
+            document = c.end;
+            first = 0;
         }
+    }
     weights_forget(e->w, number);
     return status;
 }

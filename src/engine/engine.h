@@ -2,8 +2,9 @@
  *
  * Layers are the outer loop, documents and chunks of them the inner one, so memory is the hidden
  * states of the documents in hand, keys and values of one document in one layer, and the weights of
- * one layer. After the last wanted layer's Q and K nothing more is computed. Arithmetic is float32
- * throughout, whatever the weights are stored in. */
+ * one layer. Short documents go through a layer together. After the last wanted layer's Q and K
+ * nothing more is computed. Arithmetic is float32 throughout, whatever the weights are stored in.
+ */
 #ifndef QKS_ENGINE_ENGINE_H
 #define QKS_ENGINE_ENGINE_H
 
@@ -59,6 +60,11 @@ typedef struct engine_task {
  * a time, a document at a time, positions rising. */
 QKS_MUST_CHECK qks_status engine_run(engine *e, const engine_task *task, engine_visit *visit,
                                      void *context, qks_error *error);
+
+/* How many of `count` documents, from the first on, go through a layer together: as many as a chunk
+ * holds, at least one. Who runs documents in several tasks parts them there, so that the same
+ * products are computed whatever the memory. */
+size_t engine_together(const engine *e, const engine_document *documents, size_t count);
 
 /* Bytes the engine needs: what does not depend on the documents (weights of a layer, a chunk's
  * results), and for documents of `tokens` altogether, the longest of `longest`. */

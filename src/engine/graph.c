@@ -131,8 +131,8 @@ static struct ggml_tensor *attention_anywhere(const builder *b, struct ggml_tens
     int64_t window = b->a->layers[want->layer->number].kind == LAYER_SLIDING
                          ? b->a->layers[want->layer->number].window
                          : 0;
-    b->out->first_key = window && want->first - window + 1 > 0 ? want->first - window + 1 : 0;
-    int64_t n_keys = want->first + want->n - b->out->first_key;
+    b->out->first_key = window && want->place - window + 1 > 0 ? want->place - window + 1 : 0;
+    int64_t n_keys = want->place + want->n - b->out->first_key;
     b->out->mask = input(b, GGML_TYPE_F32, n_keys, want->n, 1);
     struct ggml_tensor *k = ggml_cont(b->g, stored(b, want->store->keys, n_keys));
     struct ggml_tensor *v = ggml_cont(
@@ -160,7 +160,6 @@ static struct ggml_tensor *attention_of(const builder *b, struct ggml_tensor *q)
     f->q_heads = b->a->q_heads;
     f->kv_heads = b->a->kv_heads;
     f->head_dim = b->a->head_dim;
-    f->first = want->first;
     f->window = facts->kind == LAYER_SLIDING ? facts->window : 0;
     f->scale = b->a->score_scale;
     atomic_store(&f->next, 0);
@@ -174,7 +173,7 @@ static void keep(const builder *b, struct ggml_tensor *store, struct ggml_tensor
 {
     struct ggml_tensor *place = ggml_view_3d(b->g, store, store->ne[0], b->want->n, store->ne[2],
                                              store->nb[1], store->nb[2],
-                                             (size_t)b->want->first * store->nb[1]);
+                                             (size_t)b->want->place * store->nb[1]);
     chunk = ggml_permute(b->g, chunk, 0, 2, 1, 3);
     ggml_build_forward_expand(b->out->nodes, ggml_cpy(b->g, chunk, place));
 }

@@ -1,5 +1,5 @@
-/* graph.h: one layer over one chunk of tokens as a ggml graph, built from the architecture alone.
- */
+/* graph.h: one layer over one chunk of tokens, of one document or of several, as a ggml graph that
+ * is built from the architecture alone. */
 #ifndef QKS_ENGINE_GRAPH_H
 #define QKS_ENGINE_GRAPH_H
 
@@ -12,7 +12,7 @@
 
 /* What lives on the device longer than a chunk. */
 typedef struct graph_store {
-    struct ggml_tensor *keys, *values; /* [head_dim, positions, kv_heads] of one document */
+    struct ggml_tensor *keys, *values; /* [head_dim, places, kv_heads] of the documents at hand */
     struct ggml_tensor *const
         *frequencies; /* by layer: [dimensions / 2] seconds per radian; or NULL */
 } graph_store;
@@ -24,9 +24,9 @@ typedef struct graph_request {
     bool host;                  /* use the cpu backend's own operators */
     bool pre_rope;              /* give q and k as they are before the rotary embedding */
     bool only_q_k;              /* stop there */
-    int64_t first, n;           /* positions of the chunk */
+    int64_t place, n;           /* of the chunk's keys and values in the store; tokens */
     float *hidden;              /* [n, hidden] on the host: taken and replaced where it is */
-    attention_facts *attention; /* filled here, with scratch set by the caller */
+    attention_facts *attention; /* filled here, but for scratch and blocks */
 } graph_request;
 
 typedef struct graph {
@@ -36,7 +36,7 @@ typedef struct graph {
     struct ggml_tensor *positions;   /* [n] int32 */
     struct ggml_tensor *query_scale; /* [1, 1, n] */
     struct ggml_tensor *mask;        /* [keys, n] 0 where a query sees a key, else -inf */
-    int64_t first_key;               /* of the mask */
+    int64_t first_key;               /* of the mask, a place in the store */
     /* outputs */
     struct ggml_tensor *q, *k; /* [heads * head_dim, n] */
     struct ggml_tensor *out;   /* [hidden, n], on the host in `hidden`; NULL with only_q_k */

@@ -31,6 +31,7 @@ struct session {
     weights *w;
     engine *engine;
     documents documents;
+    engine_document *inputs; /* [documents] */
     unit_info info;
     dataset_card card;
     int64_t *windows;
@@ -150,13 +151,23 @@ static bool fits_at_once(const session *c, size_t first, size_t end)
     return documents_memory(c, first, end, true) <= memory_allowed(c);
 }
 
-/* As many of the documents first .. end - 1 as fit, at least one. */
+/* The documents from `first` on that go through a layer together: `first` .. the result - 1. */
+static size_t together_end(const session *c, size_t first, size_t end)
+{
+    return first + engine_together(c->engine, c->inputs + first, end - first);
+}
+
+/* As many of the documents first .. end - 1 as fit, at least those that go together. */
 static size_t batch_end(const session *c, size_t first, size_t end)
 {
-    size_t next = first + 1, allowed = memory_allowed(c);
-    while (next < end && documents_memory(c, first, next + 1, false) <= allowed)
-        next++;
-    return next;
+    size_t batch = together_end(c, first, end), allowed = memory_allowed(c);
+    while (batch < end) {
+        size_t next = together_end(c, batch, end);
+        if (documents_memory(c, first, next, false) > allowed)
+            break;
+        batch = next;
+    }
+    return batch;
 }
 
 static qks_status take_rows(void *context, const engine_rows *rows, qks_error *error)
@@ -183,13 +194,9 @@ static qks_status run_documents(session *c, size_t first, size_t end, bool at_on
                                 progress *progress, qks_error *error)
 {
     qks_status status = QKS_OK;
-    engine_document *batch = NULL;
-    status = memory_zeroed(&batch, end - first, sizeof *batch, error);
     for (size_t next; status == QKS_OK && first < end; first = next) {
         next = at_once ? end : batch_end(c, first, end);
-        for (size_t i = first; i < next; i++)
-            batch[i - first] = (engine_document){c->documents.list[i].ids, c->documents.list[i].n};
-        engine_task task = {.documents = batch,
+        engine_task task = {.documents = c->inputs + first,
                             .count = next - first,
                             .layers = c->layers,
                             .pre_rope = c->o->pre_rope,
@@ -197,7 +204,6 @@ static qks_status run_documents(session *c, size_t first, size_t end, bool at_on
         c->first = first;
         status = engine_run(c->engine, &task, take_rows, c, error);
     }
-    free(batch);
     return status;
 }
 
@@ -232,8 +238,9 @@ static qks_status put_documents(session *c, qks_error *error)
 {
     documents *d = &c->documents;
     c->facts = arena_alloc(&c->memory, d->count, sizeof *c->facts);
+    c->inputs = arena_alloc(&c->memory, d->count, sizeof *c->inputs);
     c->info.groups = arena_alloc(&c->memory, (size_t)d->n_groups, sizeof *c->info.groups);
-    if (!c->facts || !c->info.groups)
+    if (!c->facts || !c->inputs || !c->info.groups)
         return out_of_memory(error, "documents");
     c->info.n_groups = (size_t)d->n_groups;
     c->info.samples = (SAMPLES_WHOLE + c->info.n_groups - 1) / c->info.n_groups;
@@ -249,6 +256,7 @@ static qks_status put_documents(session *c, qks_error *error)
         const document *from = &d->list[i];
         c->facts[i] = (collector_document){
             .example_id = from->example_id, .name = from->name, .n = from->n};
+        c->inputs[i] = (engine_document){from->ids, from->n};
         unit_group *g = &c->info.groups[from->group];
         g->id = (int32_t)from->example_id; /* in the end that of its first, as datasets store it */
         g->documents++;
@@ -380,9 +388,8 @@ static qks_status pass_by(void *context, const engine_rows *rows, qks_error *err
  * to bring the weights into memory, once by the clock. */
 qks_status session_calibrate(session *c, qks_error *error)
 {
-    const document *first = &c->documents.list[0];
-    engine_document stretch = {first->ids,
-                               first->n < CALIBRATION_TOKENS ? first->n : CALIBRATION_TOKENS};
+    engine_document stretch = c->inputs[0];
+    stretch.n = stretch.n < CALIBRATION_TOKENS ? stretch.n : CALIBRATION_TOKENS;
     bool *two = arena_alloc(&c->memory, (size_t)c->a.n_layers, sizeof *two);
     if (!two)
         return out_of_memory(error, "layers");

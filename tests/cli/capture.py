@@ -12,10 +12,14 @@ PROGRAM = os.environ["QKSCOPE"]
 SCRATCH = os.environ["QKSCOPE_SCRATCH"]
 TOLERANCE = 1e-4  # the fixtures allow gemma3 more, for engines that take gelu from an f16 table
 QUANTISED = {"qwen2-bias": 0.02}  # q8_0 keeps seven bits
+# Tokens of each document; a token sees none after it, so that of the first few a model makes the same
+# whatever follows. Several go through a layer together, in the default chunk all of them.
+DOCUMENTS = [9, None, 30, 2, 7]
 # How each model is run: threads and chunk sizes, before (if it is known) and after the rotary
 # embedding.
 RUNS = [
     ["--threads", "2"],
+    ["--threads", "2", "--chunk", "64"],
     ["--threads", "1", "--chunk", "7"],
     ["--threads", "2", "--chunk", "1", "--layers", "0-1"],
     ["--threads", "1", "--chunk", "4096", "--pre-rope"],
@@ -47,15 +51,16 @@ def run(*arguments):
 
 
 def captured(folder):
-    rows = json.loads(run("sql", folder, "SELECT parse_path(filename)[-2] AS head, position, "
+    """Vectors of each head and document, one after the other."""
+    rows = json.loads(run("sql", folder, "SELECT parse_path(filename)[-2] AS head, example_id, position, "
                           f"vector FROM read_parquet('{folder}/*/data.parquet', filename = true) "
-                          "ORDER BY head, position", "--json"))
+                          "ORDER BY head, example_id, position", "--json"))
     heads = {}
     for row in rows:
         vector = row["vector"]
         if isinstance(vector, str):
             vector = json.loads(vector)
-        heads.setdefault(row["head"], []).extend(vector)
+        heads.setdefault((row["head"], row["example_id"]), []).extend(vector)
     return heads
 
 
@@ -63,17 +68,18 @@ def worst_error(case, expected, heads, before_rope, layers):
     worst, where = 0.0, ""
     for layer in layers:
         for kind in "qk":
-            shape, values = expected[f"{kind}{'_pre' if before_rope else ''}.{layer}"]
-            per_head = shape[1] * shape[2]
+            (n_heads, n, d), values = expected[f"{kind}{'_pre' if before_rope else ''}.{layer}"]
             scale = max(abs(v) for v in values)
-            for head in range(shape[0]):
-                got = heads[f"l{layer:02}h{head:02}{kind}"]
-                want = values[head * per_head:(head + 1) * per_head]
-                if len(got) != len(want):
-                    sys.exit(f"{case}: {len(got)} numbers in l{layer:02}h{head:02}{kind}")
-                error = max(abs(a - b) for a, b in zip(got, want)) / scale
-                if error >= worst:
-                    worst, where = error, f"l{layer:02}h{head:02}{kind}"
+            for head in range(n_heads):
+                name = f"l{layer:02}h{head:02}{kind}"
+                for document, tokens in enumerate(DOCUMENTS):
+                    got = heads[name, document]
+                    want = values[head * n * d:(head * n + (tokens or n)) * d]
+                    if len(got) != len(want):
+                        sys.exit(f"{case}: {len(got)} numbers of document {document} in {name}")
+                    error = max(abs(a - b) for a, b in zip(got, want)) / scale
+                    if error >= worst:
+                        worst, where = error, f"{name}, document {document}"
     return worst, where
 
 
@@ -105,7 +111,9 @@ def main():
         expected = read_safetensors(os.path.join(oracle, "expected.safetensors"))
         text = os.path.join(SCRATCH, case + ".jsonl")
         with open(text, "w", encoding="utf-8") as file:
-            json.dump({"id": 0, "input_ids": list(expected["input_ids"][1])}, file)
+            for document, tokens in enumerate(DOCUMENTS):
+                ids = list(expected["input_ids"][1][:tokens])
+                file.write(json.dumps({"id": document, "input_ids": ids}) + "\n")
         for number, options in enumerate(RUNS):
             if "--pre-rope" in options and not any(name.startswith("q_pre.") for name in expected):
                 continue

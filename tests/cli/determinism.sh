@@ -43,3 +43,11 @@ run unit1 1 u1.unit --seed 7
 run unit2 2 u1.unit --seed 7
 same unit1 unit2
 same unit1 first
+
+# and a capture, however many of its documents the memory holds at once
+demo=$tests/../demo
+for memory in 1 2G; do
+    expect 0 "$QKSCOPE" capture "$demo/S1-60" --text "$demo/text.jsonl" --tokenizer "$demo/tokenizer.json" \
+        --max-length 200 --groups 3 --memory $memory --out memory-$memory
+done
+same memory-1/units memory-2G/units

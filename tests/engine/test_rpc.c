@@ -109,8 +109,10 @@ static void run_on(const char *backend, const char *model, taken *out)
     assert_ok(weights_open(&w, &a, model, &none, &error), &error);
     engine_options how = {.backend = backend, .threads = 1, .chunk = CHUNK};
     assert_ok(engine_open(&e, &a, w, &how, &error), &error);
-    engine_document document = {ids, TOKENS};
-    engine_task task = {.documents = &document, .count = 1};
+    /* one in stretches, and two that go through a layer together */
+    const engine_document documents[] = {{ids, TOKENS}, {ids + 3, 5}, {ids + 1, CHUNK - 5}};
+    assert_int_equal(engine_together(e, documents + 1, 2), 2);
+    engine_task task = {.documents = documents, .count = 3};
     out->q_width = (size_t)a.q_heads * (size_t)a.head_dim;
     out->k_width = (size_t)a.kv_heads * (size_t)a.head_dim;
     assert_ok(engine_run(e, &task, take, out, &error), &error);
@@ -119,12 +121,11 @@ static void run_on(const char *backend, const char *model, taken *out)
     architecture_close(&a);
 }
 
-static void test_rpc_agrees_with_cpu(void **state)
+static void compare_with_cpu(const char *backend, const char *model)
 {
-    server *s = *state;
     taken here = {0}, there = {0};
-    run_on(NULL, "data/models/llama-gqa", &here);
-    run_on(s->backend, "data/models/llama-gqa", &there);
+    run_on(NULL, model, &here);
+    run_on(backend, model, &there);
     assert_true(here.values.length > 0);
     assert_int_equal(here.values.length, there.values.length);
     double largest = 0, worst = 0;
@@ -135,6 +136,14 @@ static void test_rpc_agrees_with_cpu(void **state)
     assert_true(worst <= TOLERANCE * largest);
     free(here.values.data);
     free(there.values.data);
+}
+
+static void test_rpc_agrees_with_cpu(void **state)
+{
+    const server *s = *state;
+    compare_with_cpu(s->backend, "data/models/llama-gqa");
+    compare_with_cpu(s->backend, "data/models/mistral-window");
+    compare_with_cpu(s->backend, "data/models/ministral3"); /* queries scaled by position */
 }
 
 static void test_unknown_backend_is_refused(void **state)

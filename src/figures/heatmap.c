@@ -217,9 +217,9 @@ static void draw_means(const view *v, canvas *c, bool keys)
                                                       .n_heads = cell->n_heads};
         }
     }
-    const char *heads = v->n_heads
-                            ? canvas_format(c, ", %s heads", count_words(c->memory, v->n_heads))
-                            : "";
+    const char *heads = v->n_heads ? canvas_format(c, ", %s",
+                                                   canvas_kept(c, view_heads(v, NULL, c->memory)))
+                                   : "";
     h.subtitle = canvas_format(c, "%zu %s%s; a cell is the mean over the heads of its bin",
                                v->n_models, view_noun(v, v->n_models), heads);
     heatmap_draw(&h, c);

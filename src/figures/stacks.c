@@ -58,11 +58,9 @@ static void draw_taxonomy(const view *v, canvas *c)
                 top + CLASSES_HEIGHT + slots_room(v, width) + 8);
     canvas_area(c, left, top, left + width, top + CLASSES_HEIGHT);
     canvas_title(c, "Head taxonomy along training",
-                 canvas_format(c,
-                               "%zu %s in training order, %s heads; classes by r_q and |r_k| on "
-                               "PC0",
+                 canvas_format(c, "%zu %s in training order, %s; classes by r_q and |r_k| on PC0",
                                v->n_models, view_noun(v, v->n_models),
-                               count_words(c->memory, v->n_heads)));
+                               canvas_kept(c, view_heads(v, NULL, c->memory))));
     legend_draw(c, items, QKS_CLASSES, c->right, c->top);
     slots_tics(c, v);
     phases_draw(c, v);
@@ -156,12 +154,12 @@ static const colour SIGN_COLOURS[SIGNS] = {COLOUR_K, 0xd1d5db, 0x0d9488};
 /* Layers with RoPE, without it, and of which it is not known. */
 typedef struct layer_kind {
     int64_t rope;
-    const char *title, *column;
+    const char *name, *note, *column;
 } layer_kind;
 static const layer_kind KINDS[] = {
-    {1, "layers with RoPE", "rope"},
-    {0, "layers without RoPE", "nope"},
-    {QKS_BLANK, "all layers (the tables do not say which have RoPE)", "unknown"},
+    {1, "layers with RoPE", "", "rope"},
+    {0, "layers without RoPE", "", "nope"},
+    {QKS_BLANK, "all layers", " (the tables do not say which have RoPE)", "unknown"},
 };
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
@@ -219,14 +217,13 @@ static void put_sign_panels(const view *v, canvas *c, double top, size_t panels)
     size_t drawn = 0;
     panels_begin(c);
     for (int k = 0; k < N_KINDS; k++) {
-        size_t heads = count_kind(v, &KINDS[k]);
-        if (heads == 0)
+        if (count_kind(v, &KINDS[k]) == 0)
             continue;
         double at = top + (double)drawn * (PANEL_HEIGHT + PANEL_TITLE);
         canvas_area(c, left, at, right, at + PANEL_HEIGHT);
-        canvas_text(
-            c, left, at - 12, TEXT_LEFT, TYPE_SMALL, COLOUR_INK,
-            canvas_format(c, "%s (%s heads)", KINDS[k].title, count_words(c->memory, heads)));
+        canvas_text(c, left, at - 12, TEXT_LEFT, TYPE_SMALL, COLOUR_INK,
+                    canvas_format(c, "%s%s: %s", KINDS[k].name, KINDS[k].note,
+                                  canvas_kept(c, view_heads(v, &KINDS[k].rope, c->memory))));
         slots_tics(c, v);
         if (++drawn < panels)
             text_add(&c->script, "unset xtics\n");
@@ -255,8 +252,9 @@ static void draw_signs(const view *v, canvas *c)
     c->right = left + width;
     c->top = top - PANEL_TITLE;
     canvas_title(c, "Sign of r_k on PC0 along training",
-                 canvas_format(c, "%zu %s in training order, %s heads", v->n_models,
-                               view_noun(v, v->n_models), count_words(c->memory, v->n_heads)));
+                 canvas_format(c, "%zu %s in training order, %s", v->n_models,
+                               view_noun(v, v->n_models),
+                               canvas_kept(c, view_heads(v, NULL, c->memory))));
     phases_names(c, v);
     legend_draw(c, items, 3, c->right, top);
     put_sign_panels(v, c, top, panels);

@@ -145,8 +145,9 @@ static void draw_series(const view *v, canvas *c, const series *list, size_t cou
                 top + PLOT_HEIGHT + slots_room(v, width) + 8);
     canvas_area(c, left, top, left + width, top + PLOT_HEIGHT);
     canvas_title(c, title,
-                 canvas_format(c, "%zu %s in training order, %s heads", v->n_models,
-                               view_noun(v, v->n_models), count_words(c->memory, v->n_heads)));
+                 canvas_format(c, "%zu %s in training order, %s", v->n_models,
+                               view_noun(v, v->n_models),
+                               canvas_kept(c, view_heads(v, NULL, c->memory))));
     legend_draw(c, items, n_items, c->right, c->top);
     slots_tics(c, v);
     phases_draw(c, v);

@@ -306,3 +306,20 @@ const char *view_noun(const view *v, size_t count)
         return count == 1 ? "checkpoint" : "checkpoints";
     return count == 1 ? "model" : "models";
 }
+
+const char *view_heads(const view *v, const int64_t *rope, arena *a)
+{
+    size_t total = 0, first = 0;
+    bool even = v->n_models > 1;
+    for (size_t i = 0; i < v->n_models; i++) {
+        const view_model *m = &v->models[i];
+        size_t count = 0;
+        for (size_t h = 0; h < m->n_heads; h++)
+            count += !rope || m->heads[h].rope == *rope;
+        first = i ? first : count;
+        even = even && count == first;
+        total += count;
+    }
+    return arena_format(a, "%s head%s%s", count_words(a, even ? first : total),
+                        (even ? first : total) == 1 ? "" : "s", even ? " each" : "");
+}

@@ -112,5 +112,8 @@ void view_free(view *v);
 
 /* "checkpoint" or "model", by the study's kind; "s" is added for other counts than 1. */
 const char *view_noun(const view *v, size_t count);
+/* "96 heads each", or, where models have different numbers of them, "352 heads" in all; of layers
+ * of one kind if `rope` points to it. NULL: out of memory. */
+const char *view_heads(const view *v, const int64_t *rope, arena *a);
 
 #endif

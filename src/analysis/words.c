@@ -11,9 +11,14 @@ const char *words_number(arena *a, double value, double se, bool sign)
     int decimals = isnan(se) || se >= 0.0095 || se < 0.00005 ? 2 : se >= 0.00095 ? 3 : 4;
     if (fabs(value) < 0.5 * pow(10, -decimals))
         value = 0; /* no "-0.00" */
-    const char *text = isnan(se) ? arena_format(a, sign ? "%+.*f" : "%.*f", decimals, value)
-                                 : arena_format(a, sign ? "%+.*f ± %.*f" : "%.*f ± %.*f", decimals,
-                                                value, decimals, se);
+    const char *text = NULL;
+    if (isnan(se))
+        text = arena_format(a, sign ? "%+.*f" : "%.*f", decimals, value);
+    else if (se == 0) /* no group of documents makes a difference */
+        text = arena_format(a, sign ? "%+.*f ± 0" : "%.*f ± 0", decimals, value);
+    else
+        text = arena_format(a, sign ? "%+.*f ± %.*f" : "%.*f ± %.*f", decimals, value, decimals,
+                            se);
     return text ? text : "";
 }
 

@@ -51,7 +51,7 @@ static void draw_roles(const view *v, canvas *c)
     put_data(v, c);
     lay_out(v, c, "Which component carries position", legend_width(items, 2));
     legend_draw(c, items, 2, c->right, c->top);
-    canvas_ylabel(c, "mean correlation with position", 52);
+    canvas_ylabel(c, "mean correlation with position", 56);
     low = low < 0 ? low - 0.08 : 0;
     high += 0.08;
     text_addf(&c->script,
@@ -90,14 +90,14 @@ static void say_carrier(const view *v, takeaway *t, bool keys)
             number(t, first, false));
     else if (best == 0)
         say(t,
-            "PC0 carries the position of the %s: mean %s is %s there, and at most %.2f in size on "
-            "any other component (PC%d).",
+            "Over all heads the %s follow position best on PC0: mean %s is %s there, and at most "
+            "%.2f in size on any other component (PC%d).",
             side, r, number(t, first, false), side_of(&v->pcs[next], keys), next);
     else
         say(t,
-            "PC0 is not what carries the position of the %s: mean %s is %s there, but %.2f in "
-            "size on PC%d.",
-            side, r, number(t, first, false), side_of(&v->pcs[best], keys), best);
+            "Over all heads the %s follow position best on PC%d: mean %s is %.2f in size there, "
+            "but %s on PC0.",
+            side, best, r, side_of(&v->pcs[best], keys), number(t, first, false));
 }
 
 static void say_roles(const view *v, takeaway *t)
@@ -108,8 +108,8 @@ static void say_roles(const view *v, takeaway *t)
              k = pooled_finding(v, t, "share_k_not_pc0");
     if (v->n_pcs > 1 && is_known(q) && is_known(k))
         say(t,
-            "Head by head: the share whose queries follow position best on another component than "
-            "PC0 is %s; for keys it is %s.",
+            "Head by head that differs: the share of heads whose queries follow position best on "
+            "another component than PC0 is %s; for keys it is %s.",
             number(t, q, false), number(t, k, false));
 }
 

@@ -64,7 +64,7 @@ static void put_production(const figure *f, const view *v, text *out, arena *a)
     if (bare)
         text_add(out, "- Drawn from a table of cells");
     else
-        text_addf(out, "- Drawn from the tables %s", f->tables);
+        text_addf(out, "- Drawn from the table%s %s", strchr(f->tables, ',') ? "s" : "", f->tables);
     put_line(out, a, " of ", facts->source, "");
     put_line(out, a, ", by ", facts->drawn, "");
     text_add(out, ".\n");
@@ -78,7 +78,7 @@ static void put_production(const figure *f, const view *v, text *out, arena *a)
     put_text(v, out, a);
     put_line(out, a, "- Settings: ", facts->capture, ".\n");
     put_line(out, a, "- Tables made by ", facts->program, ".\n");
-    text_addf(out, "- Error bars: %s.\n",
+    text_addf(out, "- Errors (±): %s.\n",
               v->errors ? "jackknife standard errors, leaving out one document group at a time"
                         : "none, since the tables have no standard errors");
     text_add(out, "- `data.csv` holds the numbers drawn, `figure.gp` draws them: `gnuplot "

@@ -275,8 +275,34 @@ static void say_kind(const view *v, takeaway *t, const char *suffix, const char 
         say(t, "In %s the share of heads with r_k < -0.3 is %s.", where, number(t, m, false));
 }
 
+static size_t count_above(const view_model *m, const layer_kind *kind, size_t *heads)
+{
+    double shares[SIGNS];
+    *heads = count_signs(m, kind, shares);
+    return *heads ? (size_t)lround(shares[SIGN_ABOVE] * (double)*heads) : 0;
+}
+
+/* Counts, not a test: the findings have no share above. */
+static void say_above(const view *v, takeaway *t)
+{
+    const view_model *first = &v->models[0], *last = &v->models[v->n_models - 1];
+    for (int k = 0; k < N_KINDS; k++) {
+        size_t heads = 0, above = count_above(first, &KINDS[k], &heads);
+        const char *end = "";
+        if (v->n_models > 1) {
+            size_t heads_last = 0, above_last = count_above(last, &KINDS[k], &heads_last);
+            end = phrase(t, ", and %zu of %zu at %s", above_last, heads_last,
+                         name_of(t, last->name));
+        }
+        if (count_kind(v, &KINDS[k]))
+            say(t, "In %s %zu of %zu heads have r_k > 0.3 at %s%s.", KINDS[k].name, above, heads,
+                name_of(t, first->name), end);
+    }
+}
+
 static void say_signs(const view *v, takeaway *t)
 {
+    say_above(v, t);
     size_t last = v->n_models - 1;
     measured rope = model_finding(v, last, "share_opposed[rope]");
     measured nope = model_finding(v, last, "share_opposed[nope]");

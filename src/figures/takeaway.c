@@ -15,6 +15,8 @@ enum { OUT_MAX = 1 << 20, NAME_MOST = 80 };
 static const double LEAST_UNTESTED = 0.01;
 /* As in the findings: a smaller |tau| is no trend. */
 static const double STEADY_TAU = 0.5;
+/* Below this a change without an error bar is told to three decimals. */
+static const double SMALL_CHANGE = 0.095;
 
 takeaway takeaway_new(arena *a)
 {
@@ -79,6 +81,8 @@ bool is_known(measured m)
 
 const char *number(takeaway *t, measured m, bool sign)
 {
+    if (sign && isnan(m.se) && fabs(m.value) < SMALL_CHANGE)
+        return phrase(t, "%+.3f", m.value);
     return words_number(t->memory, m.value, m.se, sign);
 }
 
@@ -160,7 +164,10 @@ void say_step(const view *v, takeaway *t, spoken what, size_t from, size_t to)
     int way = way_of(t, change);
     bool fine = fabs(change.value) < 0.01 && (way != 0 || isnan(change.se));
     int decimals = fine ? 3 : 2;
-    if (way == 0)
+    if (change.value == 0 && change.se == 0)
+        say(t, "%s is %.2f at %s and at %s, whatever group of documents is left out.", words,
+            before.value, from_name, to_name);
+    else if (way == 0)
         say(t, "%s %s from %s to %s: %.*f and %.*f, a change of %s.", words, no_change(change),
             from_name, to_name, decimals, before.value, decimals, after.value,
             number(t, change, true));
@@ -196,8 +203,7 @@ static void say_peak(const view *v, takeaway *t, spoken what)
     measured second = model_finding(v, next, what.quantity);
     const char *close = "";
     if (way_of(t, difference(t, second, highest)) == 0)
-        close = phrase(t, ", but not %s above %s (%s)",
-                       isnan(highest.se) ? "by much" : "measurably",
+        close = phrase(t, ", but %s above %s (%s)", isnan(highest.se) ? "hardly" : "not measurably",
                        name_of(t, v->models[next].name), number(t, second, false));
     say(t, "%s is highest at %s: %s%s.", capital(t, what.words), name_of(t, v->models[peak].name),
         number(t, highest, false), close);
@@ -210,8 +216,8 @@ void say_trend(const view *v, takeaway *t, spoken what)
         int way = fabs(tau.value) > STEADY_TAU ? way_of(t, tau) : 0;
         say(t, "%s %s along training: Kendall's tau over %zu checkpoints is %s.",
             capital(t, what.words),
-            way > 0   ? "rises steadily"
-            : way < 0 ? "falls steadily"
+            way > 0   ? "tends to rise"
+            : way < 0 ? "tends to fall"
                       : "has no steady trend",
             v->n_models, number(t, tau, true));
     }
@@ -242,32 +248,44 @@ static gradients count_gradients(const view *v, takeaway *t, const char *quantit
     return g;
 }
 
+/* "rises in 9 of 10 checkpoints and falls in 1" */
+static const char *gradient_counts(const view *v, takeaway *t, const gradients *g)
+{
+    const struct {
+        int way; /* of early minus late */
+        const char *verb;
+    } ways[] = {{-1, "rises"}, {1, "falls"}, {0, no_change(g->largest)}};
+    const char *told = "";
+    size_t counted = 0;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        size_t n = g->count[ways[i].way + 1];
+        if (n && counted == 0)
+            told = phrase(t, "%s in %zu of %zu %s", ways[i].verb, n, g->known,
+                          view_noun(v, g->known));
+        else if (n)
+            told = phrase(t, "%s%s %s in %zu", told, counted + n == g->known ? " and" : ",",
+                          ways[i].verb, n);
+        counted += n;
+    }
+    return told;
+}
+
 void say_gradients(const view *v, takeaway *t, spoken what)
 {
-    static const struct {
-        int way;
-        const char *words;
-    } ways[] = {{1, "falls with depth"}, {-1, "rises with depth"}, {0, "does neither measurably"}};
     gradients g = count_gradients(v, t, phrase(t, "depth_gradient_%s", what.quantity));
     if (g.known == 0)
         return;
-    const char *name = name_of(t, v->models[g.steepest].name), *told = "";
-    const char *size = phrase(t, "early minus late layers is %s", number(t, g.largest, true));
+    const char *name = name_of(t, v->models[g.steepest].name);
+    const char *size = phrase(t, "early minus late is %s", number(t, g.largest, true));
     if (g.known == 1) {
-        say(t, "%s %s in %s: %s.", capital(t, what.words),
-            g.count[1]   ? "neither falls nor rises measurably with depth"
-            : g.count[2] ? ways[0].words
-                         : ways[1].words,
+        say(t, "From early to late layers %s %s in %s: %s.", what.words,
+            g.count[0]   ? "rises"
+            : g.count[2] ? "falls"
+                         : no_change(g.largest),
             name, size);
         return;
     }
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        size_t n = g.count[ways[i].way + 1];
-        if (n)
-            told = phrase(t, "%s%s%s in %zu of %zu %s", told, *told ? ", " : "", ways[i].words, n,
-                          g.known, view_noun(v, g.known));
-    }
-    say(t, "%s %s.", capital(t, what.words), told);
+    say(t, "From early to late layers %s %s.", what.words, gradient_counts(v, t, &g));
     if (way_of(t, g.largest) != 0)
         say(t, "It is steepest in %s: %s.", name, size);
 }

@@ -65,7 +65,7 @@ typedef struct spoken {           /* a quantity of the findings, in words */
 void say_step(const view *v, takeaway *t, spoken what, size_t from, size_t to);
 /* The trend along training and its peak. */
 void say_trend(const view *v, takeaway *t, spoken what);
-/* In how many models the quantity falls with depth, rises, or neither. */
+/* In how many models the quantity rises from early to late layers, falls, or does neither. */
 void say_gradients(const view *v, takeaway *t, spoken what);
 
 #endif

@@ -210,6 +210,26 @@ static void say_boundaries(const view *v, takeaway *t, spoken what, bool parts)
         say(t, "At %zu of %zu phase boundaries %s %s.", quiet, known, what.words, silent);
 }
 
+/* The largest measurable step that is neither the first nor at a boundary: those are told anyway.
+ */
+static void say_within_phases(const view *v, takeaway *t, spoken what)
+{
+    size_t at = 0;
+    measured largest = {0, NAN};
+    for (size_t to = 2; to < v->n_models; to++) {
+        measured change = step_finding(v, t, to - 1, to, what.quantity);
+        if (v->models[to].group == v->models[to - 1].group && is_known(change) &&
+            way_of(t, change) != 0 && fabs(change.value) > fabs(largest.value)) {
+            largest = change;
+            at = to;
+        }
+    }
+    if (at)
+        say(t, "The largest later step of %s within a phase is a %s (%s to %s): %s.", what.words,
+            largest.value > 0 ? "rise" : "fall", name_of(t, v->models[at - 1].name),
+            name_of(t, v->models[at].name), number(t, largest, true));
+}
+
 static void say_series(const view *v, takeaway *t, spoken what, bool parts)
 {
     size_t last = v->n_models - 1;
@@ -224,6 +244,7 @@ static void say_series(const view *v, takeaway *t, spoken what, bool parts)
     if (last > 1)
         say_step(v, t, what, 0, last);
     say_boundaries(v, t, what, parts);
+    say_within_phases(v, t, what);
     say_trend(v, t, what);
 }
 

@@ -157,9 +157,9 @@ static void test_change_without_doubt(void **state)
     run(&s, true);
     const qks_finding_row *f = found(&s, "A -> B", "change_share_opposed");
     assert_true(f->value == 1 && f->se == 0 && isnan(f->z));
-    assert_says(f, "rises: +1.00 ± 0.00.");
+    assert_says(f, "rises: +1.00 ± 0.");
     f = found(&s, "A -> B", "change_mean_r_q");
-    assert_says(f, "does not change measurably: +0.00 ± 0.00.");
+    assert_says(f, "does not change measurably: +0.00 ± 0.");
     end(&s);
 }
 

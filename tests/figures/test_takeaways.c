@@ -43,6 +43,8 @@ static void a_step_rises_falls_or_does_neither(void **state)
         {0.14, NAN, "Mean r_q rises from 0.67 at m0 to 0.81 at m1: +0.14.", "falls"},
         {0.004, NAN, "Mean r_q hardly changes from m0 to m1: 0.670 and 0.674", "rises from"},
         {0.004, 0.001, "Mean r_q rises from 0.670 at m0 to 0.674 at m1: +0.004 ± 0.001.", "falls"},
+        {0, 0, "Mean r_q is 0.67 at m0 and at m1, whatever group of documents is left out.",
+         "change"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         made_study *s = study_begin(true, 2);
@@ -87,16 +89,40 @@ static void a_phase_boundary_is_told_with_its_parts(void **state)
     }
 }
 
+/* m1 -> m2 is at a boundary, m2 -> m3 within a phase. */
+static void the_largest_step_within_a_phase_is_told(void **state)
+{
+    (void)state;
+    static const told cases[] = {
+        {-0.06, 0.01,
+         "The largest later step of mean r_k within a phase is a fall (m2 to m3): -0.06 ± 0.01.",
+         "is a rise"},
+        {0.06, 0.01, "within a phase is a rise (m2 to m3): +0.06 ± 0.01.", "is a fall"},
+        {0.06, 0.04, "Mean r_k rises at the start of long context", "within a phase"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        made_study *s = study_begin(true, 4);
+        s->trajectory[2].group = s->trajectory[3].group = "long context";
+        study_finding(s, "m0 -> m1", "change_mean_r_k", 0.3, 0.01);
+        study_finding(s, "m1 -> m2", "change_mean_r_k", 0.2, 0.01);
+        study_finding(s, "m2 -> m3", "change_mean_r_k", cases[i].value, cases[i].se);
+        char *readme = explained(s, &POSITION_SIGNAL);
+        assert_says(readme, cases[i].words, true);
+        assert_says(readme, cases[i].not_words, false);
+        free(readme);
+        study_end(s);
+    }
+}
+
 static void a_trend_is_steady_or_none(void **state)
 {
     (void)state;
     static const told cases[] = {
-        {0.8, 0.1,
-         "rises steadily along training: Kendall's tau over 3 checkpoints is +0.80 ± 0.10",
-         "falls steadily"},
-        {-0.8, 0.1, "falls steadily along training", "rises steadily"},
-        {0.4, 0.01, "has no steady trend along training", "steadily"},
-        {0.8, 0.6, "has no steady trend along training", "steadily"},
+        {0.8, 0.1, "tends to rise along training: Kendall's tau over 3 checkpoints is +0.80 ± 0.10",
+         "tends to fall"},
+        {-0.8, 0.1, "tends to fall along training", "tends to rise"},
+        {0.4, 0.01, "has no steady trend along training", "tends to"},
+        {0.8, 0.6, "has no steady trend along training", "tends to"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         made_study *s = study_begin(true, 3);
@@ -119,7 +145,7 @@ static void a_peak_stands_out_or_is_said_not_to(void **state)
         {0.1, 0.01, "is highest at m1: 0.50 ± 0.01.", "but not"},
         {0.01, 0.01, "is highest at m1: 0.41 ± 0.01, but not measurably above m2 (0.40 ± 0.01).",
          "0.41 ± 0.01."},
-        {0.005, NAN, "is highest at m1: 0.41, but not by much above m2 (0.40).", "0.41."},
+        {0.005, NAN, "is highest at m1: 0.41, but hardly above m2 (0.40).", "0.41."},
         {-0.1, 0.01, "is highest at m2: 0.40 ± 0.01", "highest at m1"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -231,11 +257,12 @@ static void gradients_are_counted_by_what_they_support(void **state)
     for (size_t m = 0; m < 4; m++)
         study_finding(s, s->names[m], "depth_gradient_mean_r_k", values[m], 0.02);
     char *readme = explained(s, &MODELS_HEATMAP_RK);
-    assert_says(readme,
-                "Mean r_k falls with depth in 2 of 4 models, rises with depth in 1 of 4 "
-                "models, does neither measurably in 1 of 4 models.",
-                true);
-    assert_says(readme, "It is steepest in m3: early minus late layers is +0.30 ± 0.02.", true);
+    assert_says(
+        readme,
+        "From early to late layers mean r_k rises in 1 of 4 models, falls in 2 and does not "
+        "change measurably in 1.",
+        true);
+    assert_says(readme, "It is steepest in m3: early minus late is +0.30 ± 0.02.", true);
     free(readme);
     study_end(s);
 }
@@ -315,12 +342,12 @@ static void the_component_that_carries_position_is_named(void **state)
         study_finding(s, "m0", "mean_r_q", 0.8, 0.01);
         study_finding(s, "m0", "mean_r_k", elsewhere ? 0.1 : 0.6, 0.01);
         char *readme = explained(s, &PC_ROLES);
-        assert_says(readme, "PC0 carries the position of the queries: mean r_q is 0.80 ± 0.01",
+        assert_says(readme, "the queries follow position best on PC0: mean r_q is 0.80 ± 0.01",
                     true);
-        assert_says(readme, "PC0 carries the position of the keys", !elsewhere);
+        assert_says(readme, "the keys follow position best on PC0", !elsewhere);
         assert_says(readme,
-                    "PC0 is not what carries the position of the keys: mean r_k is 0.10 ± "
-                    "0.01 there, but 0.60 in size on PC1.",
+                    "the keys follow position best on PC1: mean r_k is 0.60 in size there, but "
+                    "0.10 ± 0.01 on PC0.",
                     elsewhere);
         free(readme);
         study_end(s);
@@ -440,6 +467,7 @@ static void layers_with_and_without_rope_are_compared(void **state)
         study_finding(s, "m0", "share_opposed[nope]", 0.1 + cases[i].value, cases[i].se);
         char *readme = explained(s, &SIGN_SPLIT);
         assert_says(readme, cases[i].words, true);
+        assert_says(readme, "In layers with RoPE 9 of 9 heads have r_k > 0.3 at m0.", true);
         assert_says(readme, cases[i].not_words, false);
         free(readme);
         study_end(s);
@@ -481,7 +509,7 @@ static void production_tells_what_is_known(void **state)
                 "checkpoints.",
                 true);
     assert_says(readme, "- Settings: heads 300, seed 0.", true);
-    assert_says(readme, "- Error bars: none, since the tables have no standard errors.", true);
+    assert_says(readme, "- Errors (±): none, since the tables have no standard errors.", true);
     free(readme);
     study_end(s);
 }
@@ -491,6 +519,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_rises_falls_or_does_neither),
         cmocka_unit_test(a_phase_boundary_is_told_with_its_parts),
+        cmocka_unit_test(the_largest_step_within_a_phase_is_told),
         cmocka_unit_test(a_trend_is_steady_or_none),
         cmocka_unit_test(a_peak_stands_out_or_is_said_not_to),
         cmocka_unit_test(the_largest_class_is_one_or_two),

@@ -51,10 +51,12 @@ const cli_verb VERB_INSPECT = {
     .operands = "PATH",
     .summary = "say what a file or folder is",
     .about =
-        "Names the kind of PATH (captured dataset, unit file, table, checkpoint, run) and what\n"
-        "is in it. Unit files are checked from end to end. --export writes the moments of what "
-        "was\n"
-        "captured (a folder of capture's, a unit file, a dataset of vectors) for numpy.\n"
+        "Names the kind of PATH (captured dataset or moments, unit file, table, run, checkpoint,\n"
+        "tokenizer.json) and what is in it. Unit files are checked from end to end. --export "
+        "writes\n"
+        "the moments of what was captured (a folder of capture's, a unit file, a dataset of "
+        "vectors)\n"
+        "for numpy.\n"
         "\n"
         "  qkscope inspect captured/\n"
         "  qkscope inspect whole.unit --json\n"

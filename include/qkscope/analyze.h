@@ -67,7 +67,8 @@ QKS_MUST_CHECK qks_status qks_analyze(const char *const *inputs, size_t count, c
 QKS_MUST_CHECK qks_status qks_merge(const char *const *inputs, size_t count, const char *out,
                                     const qks_analyze_options *options, qks_error *error);
 
-/* Say what a file or folder is: captured dataset, unit file, table, checkpoint. */
+/* Say what a file or folder is: captured dataset or moments, unit file, table or folder of them,
+ * run, checkpoint, tokenizer. */
 QKS_MUST_CHECK qks_status qks_inspect(const char *path, bool json, FILE *out, qks_error *error);
 
 typedef enum qks_sql_format { QKS_SQL_ALIGNED, QKS_SQL_CSV, QKS_SQL_JSON } qks_sql_format;

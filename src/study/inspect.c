@@ -4,11 +4,14 @@
 #include "qkscope/analyze.h"
 #include "store/dataset.h"
 #include "study/source.h"
+#include "text/tokenizer.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MANIFEST_MAX = 1 << 26 };
 
 /* Facts are gathered as one JSON object, in order, and printed as JSON or as lines. */
 static void fact_number(json_t *facts, const char *name, int64_t value)
@@ -89,14 +92,8 @@ static qks_status check_records(const unit *u, qks_error *error)
     return status;
 }
 
-static qks_status inspect_unit(const char *path, json_t *facts, qks_error *error)
+static void fact_moments(json_t *facts, const unit_info *info)
 {
-    unit u;
-    qks_status status = unit_open(&u, path, error);
-    if (status != QKS_OK)
-        return status;
-    status = check_records(&u, error);
-    const unit_info *info = &u.info;
     int64_t queries = 0, documents = 0, tokens = 0;
     for (size_t i = 0; i < info->n_sides; i++)
         queries += info->sides[i].kind == 'q';
@@ -104,8 +101,6 @@ static qks_status inspect_unit(const char *path, json_t *facts, qks_error *error
         documents += info->groups[g].documents;
         tokens += info->groups[g].tokens;
     }
-    fact_text(facts, "kind", "unit file");
-    fact_number(facts, "format version", UNIT_VERSION);
     fact_text(facts, "model", info->model);
     fact_shape(facts, info->layers, info->q_heads, info->kv_heads);
     fact_number(facts, "dimension", info->d);
@@ -121,7 +116,45 @@ static qks_status inspect_unit(const char *path, json_t *facts, qks_error *error
     fact_number(facts, "vectors sampled per head", (int64_t)info->samples);
     if (info->provenance)
         json_object_set_new(facts, "provenance", json_loads(info->provenance, 0, NULL));
+}
+
+static qks_status inspect_unit(const char *path, json_t *facts, qks_error *error)
+{
+    unit u;
+    qks_status status = unit_open(&u, path, error);
+    if (status != QKS_OK)
+        return status;
+    status = check_records(&u, error);
+    fact_text(facts, "kind", "unit file");
+    fact_number(facts, "format version", UNIT_VERSION);
+    fact_moments(facts, &u.info);
     unit_close(&u);
+    return status;
+}
+
+/* A folder of capture's: its unit files together, every record of them read. */
+static qks_status inspect_units(const char *path, json_t *facts, qks_error *error)
+{
+    store *s = NULL;
+    source **sources = NULL;
+    size_t count = 0;
+    qks_status status = store_open(&s, 1, error);
+    if (status == QKS_OK)
+        status = sources_open(&sources, &count, s, &path, 1, &(source_options){0}, error);
+    const unit_info *info = status == QKS_OK ? source_info(sources[0]) : NULL;
+    for (size_t i = 0; status == QKS_OK && i < info->n_sides; i++) {
+        side loaded = {0};
+        status = source_side(sources[0], info->sides[i].kind, &loaded, error);
+        if (status == QKS_OK)
+            status = source_load(sources[0], 0, i, &loaded, error);
+        side_close(&loaded);
+    }
+    if (status == QKS_OK) {
+        fact_text(facts, "kind", "captured moments");
+        fact_moments(facts, info);
+    }
+    sources_close(sources, count);
+    store_close(s);
     return status;
 }
 
@@ -154,36 +187,160 @@ static qks_status inspect_table(const char *path, json_t *facts, qks_error *erro
     return status;
 }
 
-/* ---- telling them apart ---- */
+static qks_status inspect_tokenizer(const char *path, json_t *facts, qks_error *error)
+{
+    tokenizer *t = NULL;
+    qks_status status = tokenizer_open(&t, path, error);
+    if (status == QKS_OK) {
+        fact_text(facts, "kind", "tokenizer");
+        fact_number(facts, "ids", tokenizer_size(t));
+    }
+    tokenizer_close(t);
+    return status;
+}
 
-static bool holds(const char *folder, const char *name)
+/* Rows of every table in the folder, by the table's name. */
+static qks_status fact_tables(const char *folder, json_t *facts, qks_error *error)
 {
     arena a = {0};
-    const char *path = arena_format(&a, "%s/%s", folder, name);
-    bool there = path && (is_file(path) || is_folder(path));
+    store *s = NULL;
+    name_list names = {0};
+    json_t *tables = json_object();
+    qks_status status = store_open(&s, 1, error);
+    if (status == QKS_OK)
+        status = folder_list(&a, folder, &names, error);
+    for (size_t i = 0; status == QKS_OK && i < names.length; i++) {
+        if (!ends_with(names.data[i], ".csv"))
+            continue;
+        const char *path = arena_format(&a, "%s/%s", folder, names.data[i]);
+        name_list columns = {0};
+        int64_t rows = 0;
+        status = path ? table_describe(s, path, &a, &columns, &rows, error)
+                      : out_of_memory(error, "file name");
+        json_object_setn_new_nocheck(tables, names.data[i], strlen(names.data[i]) - strlen(".csv"),
+                                     json_integer(rows));
+        free(columns.data);
+    }
+    json_object_set_new(facts, "rows of tables", tables);
+    free(names.data);
+    store_close(s);
     arena_free(&a);
-    return there;
+    return status;
+}
+
+static qks_status inspect_tables(const char *path, json_t *facts, qks_error *error)
+{
+    fact_text(facts, "kind", "tables");
+    return fact_tables(path, facts, error);
+}
+
+/* What the manifest says of the models: how many, units, and which failed. */
+static void fact_models(json_t *facts, const json_t *models)
+{
+    json_t *model = NULL, *failed = json_array();
+    json_int_t units = 0, done = 0;
+    size_t i = 0;
+    json_array_foreach(models, i, model) {
+        const char *state = json_string_value(json_object_get(model, "status"));
+        units += json_integer_value(json_object_get(model, "units"));
+        done += json_integer_value(json_object_get(model, "units_done"));
+        if (state && strcmp(state, "failed") == 0)
+            json_array_append(failed, json_object_get(model, "label"));
+    }
+    fact_number(facts, "models", (int64_t)json_array_size(models));
+    fact_number(facts, "units", units);
+    fact_number(facts, "units done", done);
+    if (json_array_size(failed))
+        json_object_set(facts, "models failed", failed);
+    json_decref(failed);
+}
+
+static qks_status inspect_run(const char *manifest_path, const char *tables, json_t *facts,
+                              qks_error *error)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    qks_status status = file_get(manifest_path, MANIFEST_MAX, &bytes, &length, error);
+    if (status != QKS_OK)
+        return status;
+    json_t *manifest = json_loadb(bytes, length, 0, NULL);
+    free(bytes);
+    if (!manifest)
+        return qks_fail(error, QKS_INVALID, "'%s' is not JSON; run the study again", manifest_path);
+    const json_t *study = json_object_get(manifest, "study"),
+                 *text = json_object_get(manifest, "text");
+    fact_text(facts, "kind", "run");
+    fact_text(facts, "study", json_string_value(json_object_get(study, "name")));
+    fact_text(facts, "study kind", json_string_value(json_object_get(study, "kind")));
+    fact_models(facts, json_object_get(manifest, "models"));
+    fact_text(facts, "text", json_string_value(json_object_get(text, "path")));
+    fact_number(facts, "documents", json_integer_value(json_object_get(text, "documents")));
+    fact_number(facts, "tokens", json_integer_value(json_object_get(text, "tokens")));
+    fact_text(facts, "program version", json_string_value(json_object_get(manifest, "version")));
+    json_decref(manifest);
+    return tables ? fact_tables(tables, facts, error) : QKS_OK;
+}
+
+/* ---- telling them apart ---- */
+
+/* The path of what a folder holds under a name, or NULL. */
+static const char *held(arena *a, const char *folder, const char *name)
+{
+    const char *path = arena_format(a, "%s/%s", folder, name);
+    return path && (is_file(path) || is_folder(path)) ? path : NULL;
+}
+
+static qks_status gather_folder(const char *path, arena *a, json_t *facts, qks_error *error)
+{
+    const char *manifest = held(a, path, "manifest.json"), *tables = held(a, path, "tables");
+    if (held(a, path, "config.json"))
+        return inspect_checkpoint(path, facts, error);
+    if (manifest)
+        return inspect_run(manifest, tables, facts, error);
+    if (held(a, path, "units") && !held(a, path, "README.md")) /* a dataset has its card */
+        return inspect_units(path, facts, error);
+    if (held(a, path, "qk.csv"))
+        return inspect_tables(path, facts, error);
+    qks_status status = inspect_dataset(path, facts, error);
+    return status != QKS_MISSING
+               ? status
+               : qks_fail(
+                     error, QKS_MISSING,
+                     "'%s' is no folder that qkscope knows: it has no config.json (a "
+                     "checkpoint), manifest.json (a run), units, qk.csv (tables), nor captured "
+                     "heads (folders l00h00q, l00h00k, ...)",
+                     path);
+}
+
+static qks_status gather_file(const char *path, json_t *facts, qks_error *error)
+{
+    static const struct {
+        const char *ending;
+        qks_status (*inspect)(const char *path, json_t *facts, qks_error *error);
+    } kinds[] = {
+        {".gguf", inspect_checkpoint},         {".csv", inspect_table},
+        {".parquet", inspect_table},           {".jsonl", inspect_table},
+        {"tokenizer.json", inspect_tokenizer},
+    };
+    if (unit_is(path))
+        return inspect_unit(path, facts, error);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (ends_with(path, kinds[i].ending))
+            return kinds[i].inspect(path, facts, error);
+    return qks_fail(error, QKS_UNSUPPORTED,
+                    "'%s' is nothing qkscope knows: no unit file, no tokenizer.json, and neither "
+                    ".gguf, .csv, .parquet nor .jsonl (a study file: 'qkscope check')",
+                    path);
 }
 
 static qks_status gather(const char *path, json_t *facts, qks_error *error)
 {
-    if (is_folder(path))
-        return holds(path, "config.json") ? inspect_checkpoint(path, facts, error)
-                                          : inspect_dataset(path, facts, error);
-    if (!is_file(path))
-        return qks_fail(error, QKS_MISSING, "there is no '%s'", path);
-    if (unit_is(path))
-        return inspect_unit(path, facts, error);
-    if (ends_with(path, ".gguf"))
-        return inspect_checkpoint(path, facts, error);
-    static const char *const tables[] = {".csv", ".parquet", ".jsonl"};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (ends_with(path, tables[i]))
-            return inspect_table(path, facts, error);
-    return qks_fail(error, QKS_UNSUPPORTED,
-                    "'%s' is nothing qkscope knows: no unit file, and neither .gguf, .csv, "
-                    ".parquet nor .jsonl",
-                    path);
+    arena a = {0};
+    qks_status status = is_folder(path) ? gather_folder(path, &a, facts, error)
+                        : is_file(path) ? gather_file(path, facts, error)
+                                        : qks_fail(error, QKS_MISSING, "there is no '%s'", path);
+    arena_free(&a);
+    return status;
 }
 
 static void print_line(const char *name, const json_t *value, FILE *out)

@@ -37,17 +37,51 @@ for at in 3 9 100 $((size / 2)) $((size - 1)); do
     equal "$out" ""
 done
 
+# --- a folder as capture leaves it: unit files, damage found there, too
+mkdir -p captured/units
+cp u.unit captured/units/group-0000.unit
+expect 0 "$QKSCOPE" inspect captured --json
+equal "$(facts kind model "query heads kept" "document groups" documents)" \
+    "captured moments/toy-3x4/12/4/6"
+printf '\xaa' | dd of=captured/units/group-0000.unit bs=1 seek=$((size / 2)) conv=notrunc status=none
+expect 1 "$QKSCOPE" inspect captured
+says group-0000.unit
+
 # --- tables
 expect 0 "$QKSCOPE" inspect "$data/expected/qk.csv" --json
 equal "$(facts kind rows)" table/120
 expect 0 "$QKSCOPE" analyze u.unit --out tables
 expect 0 "$QKSCOPE" inspect tables/heads.parquet --json
 equal "$(facts kind rows)" table/12
+expect 0 "$QKSCOPE" inspect tables
+[[ $out == *"kind                   tables"*'"heads": 12'* ]] || fail "$out"
+
+# --- a run, by its manifest
+mkdir -p run
+cp -r tables run/
+cat >run/manifest.json <<'JSON'
+{"version": "0.1.0", "study": {"name": "toy", "kind": "training"}, "text": {"documents": 6},
+ "models": [{"label": "a", "status": "done", "units": 2, "units_done": 2},
+            {"label": "b", "status": "failed", "units": 2, "units_done": 1}]}
+JSON
+expect 0 "$QKSCOPE" inspect run --json
+equal "$(facts kind study "study kind" models units "units done" "models failed" documents)" \
+    "run/toy/training/2/4/3/['b']/6"
+printf '{' >run/manifest.json
+expect 1 "$QKSCOPE" inspect run
+says manifest.json
+
+# --- a tokenizer
+expect 0 "$QKSCOPE" inspect "$tests/../demo/tokenizer.json" --json
+equal "$(facts kind ids)" tokenizer/1024
 
 # --- something else
 printf 'hello' >hello.txt
 expect 1 "$QKSCOPE" inspect hello.txt
 says "nothing qkscope knows"
+mkdir -p empty
+expect 1 "$QKSCOPE" inspect empty
+says "no folder that qkscope knows"
 printf 'hello' >hello.parquet
 expect 1 "$QKSCOPE" inspect hello.parquet
 one_line

@@ -261,8 +261,6 @@ static const char *capture_words(input *in, json_t *capture)
                           ? NULL
                           : json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
         const char *shown = json_is_string(value) ? json_string_value(value) : plain;
-        if (strcmp(name, "heads") == 0 && json_is_integer(value) && json_integer_value(value) == 0)
-            shown = "all"; /* as a study file says it */
         if (shown)
             words = arena_format(&in->memory, "%s%s%s %s", words ? words : "", words ? ", " : "",
                                  name, shown);

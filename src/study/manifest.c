@@ -34,6 +34,22 @@ static json_t *model_facts(const plan *p, const plan_model *m)
     return facts;
 }
 
+/* A setting as a study file says it: a number, or the word for a special one. */
+static json_t *setting(int64_t value, int64_t by_default, int64_t special, const char *word)
+{
+    return value == special ? json_string(word)
+                            : json_integer((json_int_t)(value ? value : by_default));
+}
+
+static json_t *capture_facts(const study *s)
+{
+    return json_pack("{s:o, s:I, s:s, s:o, s:o}", "heads", setting(s->capture.heads, 0, 0, "all"),
+                     "seed", (json_int_t)s->capture.seed, "sampler",
+                     qks_sampler_name((qks_sampler)s->capture.sampler), "groups",
+                     setting(s->capture.groups, GROUPS_DEFAULT, GROUPS_PER_DOCUMENT, "document"),
+                     "pairs", setting(s->capture.pairs, PAIRS_DEFAULT, PAIRS_NONE, "none"));
+}
+
 json_t *manifest_of(const plan *p)
 {
     const study *s = p->study;
@@ -51,17 +67,12 @@ json_t *manifest_of(const plan *p)
     for (size_t i = 0; i < n_parts; i++)
         json_object_set_new(parts, linked[i].name, json_string(linked[i].version));
     return json_pack(
-        "{s:i, s:s, s:s, s:s, s:o, s:{s:s, s:s}, s:{s:s, s:I, s:I}, s:{s:I, s:I, s:s, s:I, s:I},"
-        " s:i, s:s, s:o}",
-        "format", 1, "program", "qkscope", "version", qks_version(), "revision", qks_revision(),
-        "parts", parts, "study", "name", s->name, "kind", s->training ? "training" : "models",
-        "text", "path", s->text.path, "documents", (json_int_t)documents, "tokens",
-        (json_int_t)tokens, "capture", "heads", (json_int_t)s->capture.heads, "seed",
-        (json_int_t)s->capture.seed, "sampler", qks_sampler_name((qks_sampler)s->capture.sampler),
-        "groups", (json_int_t)(s->capture.groups ? s->capture.groups : GROUPS_DEFAULT), "pairs",
-        (json_int_t)(s->capture.pairs ? s->capture.pairs : PAIRS_DEFAULT), "threads",
-        p->options->threads, "backend", p->options->backend ? p->options->backend : "cpu", "models",
-        models);
+        "{s:i, s:s, s:s, s:s, s:o, s:{s:s, s:s}, s:{s:s, s:I, s:I}, s:o, s:i, s:s, s:o}", "format",
+        1, "program", "qkscope", "version", qks_version(), "revision", qks_revision(), "parts",
+        parts, "study", "name", s->name, "kind", s->training ? "training" : "models", "text",
+        "path", s->text.path, "documents", (json_int_t)documents, "tokens", (json_int_t)tokens,
+        "capture", capture_facts(s), "threads", p->options->threads, "backend",
+        p->options->backend ? p->options->backend : "cpu", "models", models);
 }
 
 qks_status manifest_save(const plan *p, qks_error *error)

@@ -104,7 +104,11 @@ static qks_status run_merge(const cli_arguments *a, qks_error *error)
     qks_status status = take_options(a, &options, error);
     if (status != QKS_OK)
         return status;
-    return qks_merge(a->operands, a->n_operands, argument(a, "--out"), &options, error);
+    status = qks_merge(a->operands, a->n_operands, argument(a, "--out"), &options, error);
+    if (status == QKS_OK)
+        (void)fprintf(stderr, "qkscope: %zu input%s merged; the unit file is %s\n", a->n_operands,
+                      plural(a->n_operands), argument(a, "--out"));
+    return status;
 }
 
 const cli_verb VERB_ANALYZE = {
@@ -117,9 +121,9 @@ const cli_verb VERB_ANALYZE = {
         "or a qk table. For every query head its queries and its key head's keys are pooled, "
         "their\n"
         "principal components taken, and each component's projections correlated with position.\n"
-        "Writes the tables qk, heads, depth, trajectory, plasticity and findings to DIR, as CSV "
-        "and\n"
-        "Parquet; standard errors come from leaving out one document group at a time.\n"
+        "Writes the tables qk, heads, depth, trajectory, plasticity, findings and collage to DIR, "
+        "as\n"
+        "CSV and Parquet; standard errors come from leaving out one document group at a time.\n"
         "\n"
         "  qkscope analyze captured/ --shape 36/16/4 --out tables\n"
         "  qkscope analyze captured/ --config config.json --plasticity all --out tables\n"

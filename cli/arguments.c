@@ -89,13 +89,16 @@ qks_status argument_number(const cli_arguments *a, const char *option, int64_t l
     const char *text = argument(a, option);
     if (!text)
         return QKS_OK;
+    const char *values = a->verb->options[option_row(a->verb, option, strlen(option))].value;
+    bool words = strchr(values, '|') != NULL; /* "N|all|none" */
     char *end = NULL;
     errno = 0;
     long long number = strtoll(text, &end, 10);
     if (errno || end == text || *end || number < least || number > most)
         return qks_fail(error, QKS_USAGE,
-                        "%s takes a whole number from %" PRId64 " to %" PRId64 ", not '%s'", option,
-                        least, most, text);
+                        "%s takes a whole number from %" PRId64 " to %" PRId64 "%s%s%s, not '%s'",
+                        option, least, most, words ? " (" : "", words ? values : "",
+                        words ? ")" : "", text);
     *value = number;
     return QKS_OK;
 }
@@ -185,6 +188,7 @@ void print_help(const cli_verb *verb)
     for (const cli_verb *const *v = VERBS; *v; v++)
         if (!(*v)->hidden)
             print_option((*v)->name, NULL, (*v)->summary);
-    printf("\n'qkscope VERB --help' explains a verb, with examples.\n"
-           "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 partly done, 130 interrupted.\n");
+    printf(
+        "\n'qkscope VERB --help' explains a verb, with examples.\n"
+        "Exit codes: 0 done, 1 failed, 2 wrong usage or study, 3 partly done, 130 interrupted.\n");
 }

@@ -52,11 +52,12 @@ static qks_status run_figures(const cli_arguments *a, qks_error *error)
     options.portraits = portraits;
     if (status == QKS_OK)
         status = qks_figures(a->operands[0], argument(a, "--out"), &options, &report, error);
-    (void)fputs(report.notes, stderr);
+    char *rest = NULL;
+    for (char *line = strtok_r(report.notes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        (void)fprintf(stderr, "qkscope: %s\n", line);
     if (status == QKS_OK)
-        (void)fprintf(stderr, "qkscope: %zu figure%s drawn%s%s\n", report.drawn,
-                      report.drawn == 1 ? "" : "s", argument_set(a, "--out") ? " in " : "",
-                      argument_set(a, "--out") ? argument(a, "--out") : "");
+        (void)fprintf(stderr, "qkscope: %zu figure%s drawn in %s\n", report.drawn,
+                      report.drawn == 1 ? "" : "s", report.folder);
     free(portraits);
     free(copy);
     return status;

@@ -118,7 +118,8 @@ const cli_verb VERB_CHECK = {
     .summary = "say what a run would do; find every fault at once",
     .about =
         "Reads the study file, every checkpoint's header and the whole text, and prints models,\n"
-        "heads, tokens, memory and which units are done already. Nothing is computed.\n"
+        "heads, tokens, memory and which units are done already. One layer of each model is timed\n"
+        "to estimate how long the rest takes; nothing is written.\n"
         "\n"
         "  qkscope check studies/models.yaml\n",
     .options = CHECK_OPTIONS,

@@ -25,7 +25,7 @@ const cli_verb VERB_SQL = {
     .operands = "DIR QUERY",
     .summary = "ask a run's tables in SQL",
     .about = "Every table in DIR (or in DIR/tables) is a view of its name: qk, heads, depth,\n"
-             "trajectory, plasticity, findings. The SQL is DuckDB's.\n"
+             "trajectory, plasticity, findings, collage. The SQL is DuckDB's.\n"
              "\n"
              "  qkscope sql tables \"SELECT layer, avg(r_q) FROM qk WHERE pc = 0 GROUP BY layer "
              "ORDER BY layer\"\n"

@@ -33,7 +33,8 @@ typedef struct qks_figures_report {
     size_t drawn;
     size_t left_out; /* for want of their table; `notes` says why */
     size_t failed;
-    char notes[QKS_MESSAGE_SIZE]; /* a line each, with its newline */
+    char notes[QKS_MESSAGE_SIZE];  /* a line each, with its newline */
+    char folder[QKS_MESSAGE_SIZE]; /* that they are in; cut if longer */
 } qks_figures_report;
 
 /* `input`: a run's directory, a folder of tables, a qk table, or a published heatmap (a table whose

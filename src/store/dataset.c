@@ -91,7 +91,7 @@ static qks_status find_root(dataset *d, const char *path, qks_error *error)
     if (status == QKS_OK && roots.length == 0)
         status = qks_fail(error, QKS_MISSING,
                           "no captured heads (folders l00h00q, l00h00k, ...) in '%s' or %d levels "
-                          "below",
+                          "below; ask 'qkscope inspect' what it is",
                           path, FOLDER_DEPTH);
     else if (status == QKS_OK && roots.length > 1)
         status = several_roots(&roots, path, error);

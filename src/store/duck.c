@@ -98,14 +98,30 @@ static const char *csv_reason(const char *message, int *length)
     return start;
 }
 
+/* What DuckDB advises on the second line of a message: Did you mean "qk"?, Candidate bindings: ...
+ */
+static const char *advice(const char *message, int *length)
+{
+    static const char *const begins[] = {"Did you mean", "Candidate "};
+    const char *line = strchr(message, '\n');
+    *length = 0;
+    for (size_t i = 0; line && i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(line + 1, begins[i], strlen(begins[i])) == 0) {
+            *length = (int)strcspn(line + 1, "\r\n");
+            return line + 1;
+        }
+    return "";
+}
+
 qks_status duck_failed(qks_error *error, duckdb_error_type type, const char *doing,
                        const char *message)
 {
     const char *said = message && *message ? message : "DuckDB gave no reason";
-    int more = 0;
-    const char *reason = csv_reason(said, &more);
-    return qks_fail(error, status_of(type, said), "%s: %.*s%s%.*s", doing,
-                    (int)strcspn(said, "\r\n"), said, more ? ": " : "", more, reason);
+    int more = 0, advised = 0;
+    const char *reason = csv_reason(said, &more), *hint = advice(said, &advised);
+    return qks_fail(error, status_of(type, said), "%s: %.*s%s%.*s%s%.*s", doing,
+                    (int)strcspn(said, "\r\n"), said, more ? ": " : "", more, reason,
+                    advised ? " " : "", advised, hint);
 }
 
 /* A statement that could not be prepared says why only as text: "IO Error: ...". */

@@ -391,6 +391,8 @@ static qks_status draw(input *in, const char *out, qks_figures_report *report, q
         status = open_view(in, &v, &plan, report, error);
     if (status == QKS_OK)
         status = figures_draw(&v, &plan, in->out, report, error);
+    if (in->out)
+        (void)snprintf(report->folder, sizeof report->folder, "%s", in->out);
     view_free(&v);
     return status;
 }

@@ -47,7 +47,8 @@ static qks_status in_folder(arena *a, const char *folder, const char **path, qks
                     is_file(model) ? "; its tokenizer.model can be turned into one with "
                                      "transformers: AutoTokenizer.from_pretrained(folder)"
                                      ".save_pretrained(folder)"
-                                   : "; name the file or the model whose tokenizer it uses");
+                                   : "; name the file or the model whose tokenizer it uses "
+                                     "(--tokenizer, or tokenizer in a study)");
 }
 
 qks_status tokenizer_open(tokenizer **out, const char *path, qks_error *error)

@@ -40,7 +40,7 @@ cat >run/manifest.json <<'JSON'
  "capture": {"heads": 300, "seed": 0, "sampler": "all"}}
 JSON
 expect 0 "$QKSCOPE" figures run
-says "8 figures drawn"
+says "8 figures drawn in run/figures"
 check_figures run/figures 8
 grep -q "longbench.parquet, 500 documents, 62,914,560 tokens" run/figures/07-*/README.md ||
     fail "the manifest is not told"

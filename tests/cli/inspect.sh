@@ -103,3 +103,6 @@ expect 1 "$QKSCOPE" sql tables "SELEC 1"
 says "SELEC"
 expect 1 "$QKSCOPE" sql tables "SELECT nothing FROM heads"
 says "nothing"
+expect 1 "$QKSCOPE" sql tables "FROM headz"
+says 'Did you mean "heads"?'
+one_line

@@ -46,6 +46,7 @@ for option in --components --context --bucket --groups --plasticity --threads; d
         wrong "$option takes a whole number from 1 to" analyze x --out y "$option=$number"
     done
 done
+wrong "(N|document), not 'documents'" analyze x --out y --groups documents
 wrong "--seed takes a whole number from 0 to" merge x --out y --seed -1
 wrong "--components takes a whole number" analyze x --out y --components 4097
 wrong "a shape and a config were given" analyze x --out y --shape 1/1/1 --config c.json

@@ -13,17 +13,18 @@ export const CLASSES = [
     ['mixed', '#9ca3af'],
 ];
 
+// As the figures have them (src/figures/colour.c): a family looks the same in both.
 const CATEGORICAL = [
-    '#4e79f0',
-    '#f28e2b',
-    '#22a884',
-    '#e15759',
-    '#b07aa1',
-    '#d4af37',
-    '#5fb3c4',
-    '#a0765b',
-    '#f490b4',
-    '#8f98a8',
+    '#3b82f6',
+    '#ef4444',
+    '#10b981',
+    '#f59e0b',
+    '#8b5cf6',
+    '#0891b2',
+    '#ec4899',
+    '#65a30d',
+    '#64748b',
+    '#92400e',
 ];
 const VIRIDIS = [
     '#440154',
@@ -44,6 +45,13 @@ export function mix(from, to, share) {
     const a = rgb(from);
     const b = rgb(to);
     return `rgb(${a.map((x, i) => Math.round(x + (b[i] - x) * share)).join(',')})`;
+}
+
+// Black or white, whichever has more contrast (WCAG) on a colour as mix() gives it.
+export function inkOn(background) {
+    const linear = (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
+    const [red, green, blue] = background.match(/\d+/g).map((x) => linear(Number(x) / 255));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000000' : '#ffffff';
 }
 
 export function viridis(share) {

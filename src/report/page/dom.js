@@ -27,7 +27,7 @@ export const tableHead = (...cells) => el('thead', null, el('tr', null, ...cells
 export const r = (side) => [el('i', null, 'r'), el('sub', null, side)];
 
 // A true minus sign, and none before a zero.
-const minus = (text) => (Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−'));
+const minus = (text) => (Number(text) === 0 ? text.replace('-', '') : text.replaceAll('-', '−'));
 
 export function fixed(value, decimals = 2) {
     return Number.isFinite(value) ? minus(value.toFixed(decimals)) : '–';

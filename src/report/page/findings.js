@@ -42,8 +42,7 @@ function rowsOf(data) {
 
 const doubtful = (f) => Number.isFinite(f.z) && Math.abs(f.z) < SIGNIFICANT;
 const size = (f) => Math.abs(f.value);
-const strongest = (list) =>
-    [...list].sort((a, b) => Math.abs(b.z) - Math.abs(a.z) || size(b) - size(a));
+const bySize = (list) => [...list].sort((a, b) => size(b) - size(a));
 const largest = (list) => [...list].sort((a, b) => b.value - a.value);
 
 // Of a training run: what rises and falls, what happens where phases meet, what the end is like.
@@ -63,7 +62,7 @@ function tellingOfTraining(data, rows) {
     const trends = TREND.flatMap((q) => of(`trend_${q}`)).filter(
         (f) => size(f) > STEADY && !doubtful(f),
     );
-    const changes = strongest(
+    const changes = bySize(
         [...of('change_mean_r_q'), ...of('change_mean_r_k'), ...of('change_mean_abs_r_k')].filter(
             (f) => !doubtful(f),
         ),
@@ -81,12 +80,12 @@ function tellingOfTraining(data, rows) {
         ['First to last', changes.filter(whole).slice(0, 1)],
         ['Trend', trends.slice(0, 2)],
         ['Phase boundary', changes.filter(atBoundary).slice(0, 2)],
-        ['Where it moved most', steps.filter((f) => !atBoundary(f)).slice(0, 1)],
+        ['Within a phase', steps.filter((f) => !atBoundary(f)).slice(0, 1)],
         ['Heads that turn', parts],
         ['Sign flips', flips.slice(0, 1)],
         [
             'Depth, at the end',
-            strongest(
+            bySize(
                 [...of('depth_gradient_mean_r_q'), ...of('depth_gradient_mean_r_k')]
                     .filter(end)
                     .filter((f) => !doubtful(f)),
@@ -102,21 +101,22 @@ function tellingOfModels(data, rows) {
     const many = data.models.count > 1;
     const extreme = (word, alone) => (many ? `${word} of ${data.models.count} models` : alone);
     const top = (quantity) => largest(of(quantity)).slice(0, 1);
+    const most = (quantity) => top(quantity).filter((f) => f.value > 0);
     return [
         [
             many ? 'Steepest with depth' : 'Depth',
-            strongest(of('depth_gradient_mean_r_q').filter((f) => !doubtful(f))).slice(0, 1),
+            bySize(of('depth_gradient_mean_r_q').filter((f) => !doubtful(f))).slice(0, 1),
         ],
         [
             many ? 'Steepest with depth' : 'Depth',
-            strongest(of('depth_gradient_mean_r_k').filter((f) => !doubtful(f))).slice(0, 1),
+            bySize(of('depth_gradient_mean_r_k').filter((f) => !doubtful(f))).slice(0, 1),
         ],
         [extreme('Highest', 'Queries'), top('mean_r_q')],
         [extreme('Lowest'), many ? largest(of('mean_r_q')).slice(-1) : []],
         [extreme('Highest', 'Keys'), top('mean_abs_r_k')],
-        [extreme('Most', 'Classes'), top('share_position-dominated')],
-        [extreme('Most', 'Opposed keys'), top('share_opposed')],
-        [extreme('Most', 'Beyond PC0'), top('share_k_not_pc0')],
+        [extreme('Most', 'Classes'), most('share_position-dominated')],
+        [extreme('Most', 'Opposed keys'), most('share_opposed')],
+        [extreme('Most', 'Beyond PC0'), most('share_k_not_pc0')],
         [extreme('Highest', 'Spectrum'), top('mean_explained_variance')],
     ];
 }
@@ -192,7 +192,7 @@ export function makeFindings(data, state) {
             },
             { name: 'value', label: 'Value', value: (f) => f.value, show: (f) => short(f.value) },
             { name: 'se', label: '±', value: (f) => f.se, show: (f) => short(f.se) },
-            { name: 'z', label: '|z|', value: (f) => Math.abs(f.z), show: (f) => fixed(f.z, 1) },
+            { name: 'z', label: 'z', value: (f) => Math.abs(f.z), show: (f) => fixed(f.z, 1) },
         ],
         { perPage: 12, noun: 'findings', caption: 'All findings' },
     );

@@ -155,7 +155,7 @@ function columnsOf(data, state) {
             },
         number('pos_share_q', 'Pos. share Q'),
         number('pos_share_k', 'Pos. share K'),
-        number('bias_strength', 'Bias strength', short),
+        number('bias_strength', 'Bias', short),
         number('plasticity', 'Plasticity'),
     ].filter(Boolean);
 }

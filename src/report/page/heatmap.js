@@ -1,6 +1,6 @@
 // heatmap.js: means by model and depth, as a table of buttons: a cell shows its heads in the scatter.
 // One cell is in the tab order; arrow keys move from there.
-import { mix } from './colours.js';
+import { inkOn, mix } from './colours.js';
 import { byId, el, ellipsis, fixed, put, short, tableHead, whole } from './dom.js';
 import { isDark } from './theme.js';
 
@@ -57,9 +57,7 @@ export function makeHeatmap(data, state) {
         const base = isDark() ? '#1b212b' : '#f5f7fa';
         const share = Math.min(1, Math.abs(value) / most);
         const background = mix(base, value < 0 ? low : high, 0.06 + 0.94 * share);
-        const [red, green, blue] = background.match(/\d+/g).map(Number);
-        const light = 0.299 * red + 0.587 * green + 0.114 * blue > 150;
-        return { background, color: light ? '#111827' : '#ffffff' };
+        return { background, color: inkOn(background) };
     }
 
     function cell(m, bin, how, name) {

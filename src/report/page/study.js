@@ -83,7 +83,7 @@ function modelsTable(data) {
         has((f) => f.rope_theta) && [
             'RoPE θ',
             null,
-            (m) => (isNumber(fact(m).rope_theta) ? large(fact(m).rope_theta) : '–'),
+            (m) => (isNumber(fact(m).rope_theta) ? large(fact(m).rope_theta) : "config's"),
         ],
         has((f) => f.documents) && ['Documents', null, (m) => whole(fact(m).documents)],
         has((f) => f.tokens) && ['Tokens', null, (m) => large(fact(m).tokens)],
@@ -156,7 +156,10 @@ function settings(data) {
                 ]);
     for (const name of ['backend', 'threads'])
         if (isText(data.manifest[name]) || isNumber(data.manifest[name]))
-            rows.push([name, String(data.manifest[name])]);
+            rows.push([
+                name,
+                data.manifest[name] === 0 ? 'all cores' : String(data.manifest[name]),
+            ]);
     return rows;
 }
 

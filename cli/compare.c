@@ -22,12 +22,15 @@ static qks_status run_compare(const cli_arguments *a, qks_error *error)
     qks_comparison *c = NULL;
     qks_status status = qks_compare(a->operands[0], a->operands[1], argument(a, "--quantity"), &c,
                                     error);
-    if (status == QKS_OK)
-        status = qks_comparison_print(c, format, stdout, error);
+    /* Files first: whoever reads the table may go away before its end. */
     if (status == QKS_OK && argument_set(a, "--out"))
         status = qks_comparison_write(c, argument(a, "--out"), error);
     if (status == QKS_OK && argument_set(a, "--out"))
         status = qks_comparison_draw(c, argument(a, "--out"), error);
+    if (status == QKS_OK || status == QKS_PARTIAL) {
+        qks_status printed = qks_comparison_print(c, format, stdout, error);
+        status = printed == QKS_OK ? status : printed;
+    }
     if (status == QKS_OK || status == QKS_PARTIAL)
         qks_comparison_summary(c, format == QKS_SQL_ALIGNED ? stdout : stderr);
     qks_comparison_free(c);

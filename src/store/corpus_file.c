@@ -208,7 +208,10 @@ static qks_status guess_text(corpus_file *f, qks_error *error)
         }
     if (texts == 1)
         return QKS_OK;
-    return no_column(f, texts ? "column 'text', but several texts: name one" : "text column",
+    return no_column(f,
+                     texts ? "column 'text', but several texts: name one (--column, or column in a "
+                             "study)"
+                           : "text column",
                      error);
 }
 

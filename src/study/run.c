@@ -209,8 +209,10 @@ static qks_status finish(run *r, qks_run_report *report, qks_error *error)
     warn_failures(r);
     qks_status status = manifest_save(&r->plan, error);
     if (status == QKS_OK && report->failed_models == report->models)
-        return qks_fail(error, QKS_INVALID, "all %zu models failed; the last: %s", report->models,
-                        r->plan.models[report->models - 1].failure);
+        return report->models == 1
+                   ? qks_fail(error, QKS_INVALID, "the study's only model failed; no tables")
+                   : qks_fail(error, QKS_INVALID, "all %zu models failed; the last: %s",
+                              report->models, r->plan.models[report->models - 1].failure);
     if (status == QKS_OK)
         status = write_tables(r, tables, error);
     if (status != QKS_OK)

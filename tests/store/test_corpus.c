@@ -212,7 +212,8 @@ static void test_refused_csv(void **state)
         const char *part;
     } cases[] = {
         {"", QKS_INVALID, "no header"},
-        {"a,b\nx,y\n", QKS_MISSING, "several texts: name one; its columns are: a, b"},
+        {"a,b\nx,y\n", QKS_MISSING,
+         "several texts: name one (--column, or column in a study); its"},
         {"text,text\nx,y\n", QKS_INVALID, "two columns named 'text'"},
         {"id,text\n1,a\n2\n", QKS_INVALID, "Line: 3"},
         {"id,text\n1,a\n2,\"b\n", QKS_INVALID, "ends within quotes"},

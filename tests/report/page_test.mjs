@@ -78,7 +78,7 @@ const tests = {
             failed: document.querySelector('#models .failed').textContent,
         }));
         assert.equal(shown.title, 'smollm3-training – qkscope');
-        assert.match(shown.tiles, /3,000/);
+        assert.match(shown.tiles, /300\s+heads each/);
         assert.match(shown.tiles, /62\.9 M/);
         assert.ok(shown.findings.length >= 6, 'cards of findings');
         assert.ok(shown.findings.some((sentence) => /rises|falls/.test(sentence)));

@@ -26,14 +26,16 @@ function factsOf(data) {
 function tiles(data) {
     const text = object(data.manifest.text);
     const groups = new Set(data.models.group.filter((g) => g !== null));
+    const sizes = new Set(data.headsOf.map((list) => list.length));
+    const even = data.models.count > 1 && sizes.size === 1;
     return [
         [
             data.training ? 'checkpoints' : data.models.count === 1 ? 'model' : 'models',
             whole(data.models.count),
         ],
         groups.size > 1 ? [data.training ? 'phases' : 'families', whole(groups.size)] : null,
-        ['heads', whole(data.heads.count)],
-        ['components each', whole(data.components)],
+        even ? ['heads each', whole([...sizes][0])] : ['heads', whole(data.heads.count)],
+        ['components a head', whole(data.components)],
         isNumber(text.documents) ? ['documents', whole(text.documents)] : null,
         isNumber(text.tokens) ? ['tokens', large(text.tokens)] : null,
     ].filter(Boolean);

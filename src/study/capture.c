@@ -106,7 +106,8 @@ static qks_status capture_all(capturing *c, qks_error *error)
     for (size_t g = 0; g < session_info(c->session)->n_groups; g++)
         work += session_work(c->session, (int)g);
     FILE *terminal = c->options->progress;
-    progress *p = terminal ? progress_start(terminal, "capture", work, "tokens") : NULL;
+    /* A token counts once in every layer. */
+    progress *p = terminal ? progress_start(terminal, "capture", work, "token layers") : NULL;
     if (status == QKS_OK)
         status = capture_groups(c, p, error);
     progress_end(p);

@@ -162,7 +162,7 @@ static qks_status compute_units(run *r, qks_run_report *report, qks_error *error
         }
     schedule s = {.plan = &r->plan, .ranks = &r->ranks};
     if (r->options->progress)
-        s.progress = progress_start(r->options->progress, "units", total, "tokens");
+        s.progress = progress_start(r->options->progress, "units", total, "token layers");
     progress_skip(s.progress, before);
     qks_status status = schedule_run(&s, error);
     progress_end(s.progress);

@@ -69,7 +69,8 @@ qks_status arguments_read(cli_arguments *a, const cli_verb *verb, int argc, char
             return qks_fail(error, QKS_USAGE, "%s was given twice", option->name);
         if (!option->value && equals)
             return qks_fail(error, QKS_USAGE, "%s takes no value", option->name);
-        if (option->value && !equals && i + 1 == argc)
+        bool lacks = i + 1 == argc || option_row(verb, argv[i + 1], strlen(argv[i + 1])) >= 0;
+        if (option->value && !equals && lacks)
             return qks_fail(error, QKS_USAGE, "%s needs a value: %s %s", option->name, option->name,
                             option->value);
         a->values[row] = !option->value ? "" : equals ? equals + 1 : argv[++i];

@@ -97,6 +97,8 @@ static qks_status take_options(const cli_arguments *a, qks_capture_options *o, q
         status = argument_size(a, "--memory", &o->memory, error);
     o->keep = (qks_keep)keep;
     o->sampler = (qks_sampler)sampler;
+    if (status == QKS_OK && argument_set(a, "--rate") && o->sampler == QKS_SAMPLE_ALL)
+        return qks_fail(error, QKS_USAGE, "--rate goes with --sampler uniform or log_uniform");
     if (status == QKS_OK && !o->text)
         return qks_fail(error, QKS_USAGE, "which text? give --text CORPUS");
     if (status == QKS_OK && !argument_set(a, "--out"))

@@ -79,6 +79,8 @@ expect 0 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --heads
     --sampler uniform --bucket 2 --rate 1 --out drawn
 expect 2 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --layers 0,99 --out x
 says "is no list of layers"
+expect 2 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --rate 2 --out x
+says "--rate goes with --sampler uniform or log_uniform"
 expect 1 "$QKSCOPE" capture no/such-model --text ids.jsonl --out x
 says "hf download no/such-model"
 expect 2 "$QKSCOPE" capture "$tests/data/models/mllama" --text ids.jsonl --backend abacus --out x

@@ -29,6 +29,7 @@ wrong "qkscope sql has no option -j" sql x y -j
 wrong "--json takes no value" version --json=yes
 wrong "--out was given twice" analyze x --out y --out z
 wrong "--out needs a value: --out DIR" analyze x --out
+wrong "--out needs a value: --out DIR" analyze x --out --threads 2
 
 # --- operands
 wrong "usage: qkscope analyze INPUT..." analyze

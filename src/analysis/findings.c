@@ -474,7 +474,7 @@ static qks_status tau_se(writer *w, const model_result *models, const estimate *
 static const char *trend_verb(double tau, double se)
 {
     int way = fabs(tau) > STEADY_TAU ? words_direction(tau, se) : 0;
-    return way > 0 ? "rises" : way < 0 ? "falls" : "has no steady trend";
+    return way > 0 ? "tends to rise" : way < 0 ? "tends to fall" : "has no steady trend";
 }
 
 static qks_status say_trend(writer *w, const model_result *models, size_t count,

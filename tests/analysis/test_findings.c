@@ -280,13 +280,13 @@ static void test_trends(void **state)
         double tau;
         const char *verb, *peak;
     } cases[] = {
-        {{0.1, 0.2, 0.3, 0.4}, 1, "rises", "peaks at D: 0.40"},
-        {{0.4, 0.3, 0.2, 0.1}, -1, "falls", "peaks at A: 0.40"},
+        {{0.1, 0.2, 0.3, 0.4}, 1, "tends to rise", "peaks at D: 0.40"},
+        {{0.4, 0.3, 0.2, 0.1}, -1, "tends to fall", "peaks at A: 0.40"},
         {{0.1, 0.4, 0.2, 0.3}, 1.0 / 3, "has no steady trend", "peaks at B: 0.40"},
         {{0.3, 0.2, 0.4, 0.1}, -1.0 / 3, "has no steady trend", "peaks at C: 0.40"},
         {{0.1, 0.2, 0.2, 0.4},
          0.91287092917527685,
-         "rises",
+         "tends to rise",
          "peaks at D"}, /* a tie: 5 / sqrt(5 * 6) */
         {{0.2, 0.2, 0.2, 0.2}, 0, "has no steady trend", NULL},
     };
@@ -318,7 +318,7 @@ static void test_doubtful_trend(void **state)
     static const struct {
         double size;
         const char *verb;
-    } cases[] = {{0.001, "rises"}, {0.1, "has no steady trend"}};
+    } cases[] = {{0.001, "tends to rise"}, {0.1, "has no steady trend"}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         study s = {.count = 0};
         shake(&s, add_model(&s, "A", 0.3), 0);

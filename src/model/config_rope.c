@@ -15,18 +15,19 @@ typedef struct rope_source {
     bool forced, replaced; /* theta from the command line; the object too */
 } rope_source;
 
-static qks_status unknown_kind(const rope_source *s, const char *name, qks_error *error)
+static qks_status unknown_kind(const rope_source *s, const char *key, const char *name,
+                               qks_error *error)
 {
+    const fields *f = &s->scaling;
     if (strcmp(name, "dynamic") == 0)
         return qks_fail(error, QKS_UNSUPPORTED,
-                        "'%s': rope type 'dynamic' (%s) has other frequencies for each length of "
+                        "'%s': rope type 'dynamic' (%s%s) has other frequencies for each length of "
                         "text; up to max_position_embeddings, --rope-scaling null gives the same",
-                        s->scaling.path, s->scaling.prefix);
-    return qks_fail(
-        error, QKS_UNSUPPORTED,
-        "'%s': rope type '%.60s' (%s) is not supported; supported are: default, linear, "
-        "llama3, yarn",
-        s->scaling.path, name, s->scaling.prefix);
+                        f->path, f->prefix, key);
+    return qks_fail(error, QKS_UNSUPPORTED,
+                    "'%s': rope type '%.60s' (%s%s) is not supported; supported are: default, "
+                    "linear, llama3, yarn",
+                    f->path, name, f->prefix, key);
 }
 
 static qks_status read_kind(const rope_source *s, rope_settings *settings, qks_error *error)
@@ -35,7 +36,7 @@ static qks_status read_kind(const rope_source *s, rope_settings *settings, qks_e
     const char *key = field_present(&s->scaling, "rope_type") ? "rope_type" : "type";
     qks_status status = field_string(&s->scaling, key, false, &name, error);
     if (status == QKS_OK && !rope_kind_of(name, &settings->kind))
-        status = unknown_kind(s, name, error);
+        status = unknown_kind(s, key, name, error);
     return status;
 }
 

@@ -452,7 +452,7 @@ static void test_refused(void **state)
         {"{\"rope_theta\": -3.5}", QKS_INVALID, "rope_theta"},
         {"{\"rope_scaling\": 4}", QKS_INVALID, "rope_scaling is 4"},
         {"{\"rope_scaling\": {\"rope_type\": \"longrope\"}}", QKS_UNSUPPORTED,
-         "rope type 'longrope'"},
+         "rope type 'longrope' (rope_scaling.rope_type)"},
         {"{\"rope_scaling\": {\"rope_type\": \"longrope\"}}", QKS_UNSUPPORTED,
          "default, linear, llama3, yarn"},
         {"{\"rope_scaling\": {\"type\": \"dynamic\", \"factor\": 2}}", QKS_UNSUPPORTED,

@@ -88,8 +88,11 @@ const tests = {
     },
 
     async 'the slider moves the points'(page) {
-        const before = await points(page);
+        assert.match(await status(page), /^LC2-20K: 300 of 300/, 'the end of training is shown');
         await page.run(() => document.getElementById('slider').focus());
+        await page.key('Home');
+        await settled(page);
+        const before = await points(page);
         await page.key('ArrowRight');
         await settled(page);
         assert.match(await status(page), /^S1-1\.2M: 300 of 300/);

@@ -9,7 +9,8 @@ export function makeState(data) {
     let waiting = false;
 
     const state = {
-        model: data.training ? 0 : models.count > 1 ? ALL : 0,
+        // of a training run the end, from where "play" begins anew
+        model: data.training ? models.count - 1 : models.count > 1 ? ALL : 0,
         pc: 0,
         scheme: null, // of colours.js
         hidden: new Set(), // categories of the scheme

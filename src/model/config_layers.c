@@ -99,13 +99,13 @@ static qks_status slide_by_rule(const config *c, int64_t window, qks_error *erro
     return QKS_OK;
 }
 
-/* transformers' mistral does not look at layer_types. */
+/* transformers' mistral, and the types that have no windows, do not look at layer_types. */
 static qks_status read_windows(const config *c, qks_error *error)
 {
     int64_t window = 0;
     bool listed = false;
     qks_status status = read_window(c, &window, error);
-    if (status == QKS_OK && c->family->windows != WINDOW_ALL)
+    if (status == QKS_OK && c->family->windows != WINDOW_ALL && c->family->windows != WINDOW_NONE)
         status = read_layer_types(c, &listed, error);
     if (status == QKS_OK && !listed)
         status = slide_by_rule(c, window, error);

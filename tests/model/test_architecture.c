@@ -179,6 +179,7 @@ static void test_layer_rules(void **state)
     } rows[] = {
         {"{}", "FFFFFFFF", 0},
         {"{\"sliding_window\": 9}", "FFFFFFFF", 0}, /* llama has none */
+        {"{\"sliding_window\": 9, \"layer_types\": [\"sliding_attention\"]}", "FFFFFFFF", 0},
         {"{\"model_type\": \"mistral\"}", "SSSSSSSS", 4096},
         {"{\"model_type\": \"mistral\", \"sliding_window\": null}", "FFFFFFFF", 0},
         {"{\"model_type\": \"mistral\", \"sliding_window\": 7}", "SSSSSSSS", 7},

@@ -40,17 +40,15 @@ static qks_status read_kind(const rope_source *s, rope_settings *settings, qks_e
     return status;
 }
 
-/* The command line's own number counts before the config's, and before its absence the context. */
-static qks_status read_original(const config *c, const rope_source *s, rope_settings *settings,
-                                qks_error *error)
+/* The config's own number counts before that among its rope settings, the command line's before
+ * both, and in the absence of all the context. */
+static qks_status read_original(const config *c, bool replaced, const fields *settings,
+                                int64_t *original, qks_error *error)
 {
     static const char key[] = "original_max_position_embeddings";
-    const fields *order[] = {&c->fields, &s->scaling};
-    const fields *from = !s->replaced && field_present(order[0], key) ? order[0] : order[1];
-    int64_t original = c->out->max_positions;
-    qks_status status = field_whole(from, key, original == 0, 1, POSITIONS_MAX, &original, error);
-    settings->original = (double)original;
-    return status;
+    const fields *from = !replaced && field_present(&c->fields, key) ? &c->fields : settings;
+    *original = c->out->max_positions;
+    return field_whole(from, key, *original == 0, 1, POSITIONS_MAX, original, error);
 }
 
 static qks_status read_llama3(const rope_source *s, rope_settings *settings, qks_error *error)
@@ -84,7 +82,7 @@ static qks_status read_yarn(const rope_source *s, rope_settings *settings, qks_e
     for (size_t i = 0; status == QKS_OK && i < sizeof numbers / sizeof *numbers; i++)
         status = field_number(&s->scaling, numbers[i].key, false, numbers[i].low, FACTOR_MAX,
                               numbers[i].place, error);
-    bool truncate = true;
+    bool truncate = !json_is_null(json_object_get(s->scaling.object, "truncate")); /* null: false */
     if (status == QKS_OK)
         status = field_flag(&s->scaling, "truncate", &truncate, error);
     settings->exact_range = !truncate;
@@ -97,12 +95,19 @@ static qks_status read_scaling(const config *c, const rope_source *s, rope_setti
     qks_status status = read_kind(s, settings, error);
     if (status != QKS_OK || settings->kind == ROPE_DEFAULT)
         return status;
-    status = field_number(&s->scaling, "factor", true, 1e-6, FACTOR_MAX, &settings->factor, error);
+    bool implied = settings->kind == ROPE_YARN && c->out->max_positions > 0 &&
+                   json_is_null(json_object_get(s->scaling.object, "factor"));
+    status = field_number(&s->scaling, "factor", !implied, 1e-6, FACTOR_MAX, &settings->factor,
+                          error);
     if (status != QKS_OK || settings->kind == ROPE_LINEAR)
         return status;
-    status = read_original(c, s, settings, error);
+    int64_t original = 0;
+    status = read_original(c, s->replaced, &s->scaling, &original, error);
     if (status != QKS_OK)
         return status;
+    settings->original = (double)original;
+    if (implied) /* transformers: a null factor is what the context was stretched by */
+        settings->factor = (double)c->out->max_positions / settings->original;
     return settings->kind == ROPE_LLAMA3 ? read_llama3(s, settings, error)
                                          : read_yarn(s, settings, error);
 }
@@ -252,9 +257,8 @@ static qks_status read_query_scaling(const config *c, const rope_source *s, qks_
     if (status != QKS_OK || beta == 0)
         return status;
     c->out->query_beta = (float)beta;
-    c->out->query_original = c->out->max_positions;
-    return field_whole(from, "original_max_position_embeddings", true, 1, POSITIONS_MAX,
-                       &c->out->query_original, error);
+    return read_original(c, from == &s->scaling && s->replaced, from, &c->out->query_original,
+                         error);
 }
 
 static qks_status read_global(const config *c, const rope **made, qks_error *error)

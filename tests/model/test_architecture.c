@@ -310,6 +310,15 @@ static void test_rope_spellings(void **state)
         {"{\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4.0, \"attention_factor\": 2},"
          " \"rope_theta\": 1e4, \"original_max_position_embeddings\": 48}",
          0.197642356, 2},
+        /* a null factor: context / original */
+        {"{\"rope_scaling\": {\"type\": \"yarn\", \"factor\": null,"
+         " \"original_max_position_embeddings\": 48}, \"rope_theta\": 1e4,"
+         " \"max_position_embeddings\": 192}",
+         0.197642356, 1.1386294361119891},
+        /* the ramp ends at pair 1.7661, not at 2 */
+        {"{\"rope_scaling\": {\"type\": \"yarn\", \"factor\": 4.0, \"truncate\": null},"
+         " \"rope_theta\": 1e4, \"max_position_embeddings\": 48}",
+         0.181938784, 1.1386294361119891},
         {"{\"model_type\": \"smollm3\", \"rope_theta\": null}", 0.163068940, 1}, /* 2e6 */
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -376,6 +385,44 @@ static void test_overrides_of_types(void **state)
     assert_int_equal(a.query_original, 32);
     assert_near_relative(a.layers[0].rope->frequency[4], 1e-2, 1e-6);
     architecture_close(&a);
+}
+
+/* Ministral 3's query scaling goes by the length that its rope goes by. */
+static void test_query_original(void **state)
+{
+    const struct {
+        const char *changes, *scaling;
+        int original;
+    } rows[] = {
+        {"{\"model_type\": \"ministral3\", \"rope_parameters\": {\"rope_type\": \"yarn\", "
+         "\"factor\": 4.0,"
+         " \"llama_4_scaling_beta\": 0.1, \"original_max_position_embeddings\": 16}}",
+         NULL, 16},
+        {"{\"model_type\": \"ministral3\", \"original_max_position_embeddings\": 24, "
+         "\"rope_parameters\": {\"rope_type\":"
+         " \"yarn\", \"factor\": 4.0, \"llama_4_scaling_beta\": 0.1,"
+         " \"original_max_position_embeddings\": 16}}",
+         NULL, 24},
+        {"{\"model_type\": \"ministral3\", \"max_position_embeddings\": 96, \"rope_parameters\": "
+         "{\"rope_type\": \"yarn\","
+         " \"factor\": 4.0, \"llama_4_scaling_beta\": 0.1}}",
+         NULL, 96},
+        {"{\"model_type\": \"ministral3\", \"original_max_position_embeddings\": 24, "
+         "\"rope_parameters\": {\"rope_type\":"
+         " \"yarn\", \"factor\": 4.0, \"llama_4_scaling_beta\": 0.1}}",
+         "{\"rope_type\": \"yarn\", \"factor\": 2.0, \"llama_4_scaling_beta\": 0.1,"
+         " \"original_max_position_embeddings\": 40}",
+         40},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        architecture a;
+        qks_error error;
+        rope_override override = {.scaling = rows[i].scaling};
+        assert_ok(read_changed(*state, rows[i].changes, &override, &a, &error), &error);
+        assert_near(a.query_beta, 0.1, 1e-7);
+        assert_int_equal(a.query_original, rows[i].original);
+        architecture_close(&a);
+    }
 }
 
 /* A second spelling of the gemma3 fixture: what transformers 5 writes. */
@@ -584,6 +631,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_rope_spellings, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_overrides, scratch_setup, scratch_teardown),
         cmocka_unit_test(test_overrides_of_types),
+        cmocka_unit_test_setup_teardown(test_query_original, scratch_setup, scratch_teardown),
         cmocka_unit_test_setup_teardown(test_nested_rope_parameters, scratch_setup,
                                         scratch_teardown),
         cmocka_unit_test_setup_teardown(test_refused, scratch_setup, scratch_teardown),

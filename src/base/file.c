@@ -386,6 +386,29 @@ const char *path_folder(arena *a, const char *path)
     return slash == path ? "/" : arena_copy(a, path, (size_t)(slash - path));
 }
 
+/* The last part without the slashes behind it. */
+static const char *last_part(arena *a, const char *path)
+{
+    size_t end = strlen(path);
+    while (end > 0 && path[end - 1] == '/')
+        end--;
+    size_t first = end;
+    while (first > 0 && path[first - 1] != '/')
+        first--;
+    return arena_copy(a, path + first, end - first);
+}
+
+const char *path_title(arena *a, const char *path)
+{
+    const char *title = last_part(a, path);
+    if (!title || (*title && strcmp(title, ".") != 0 && strcmp(title, "..") != 0))
+        return title;
+    char *whole = realpath(path, NULL);
+    title = last_part(a, whole ? whole : path);
+    free(whole);
+    return title && !*title ? path : title;
+}
+
 bool ends_with(const char *path, const char *ending)
 {
     size_t length = strlen(path), tail = strlen(ending);

@@ -63,6 +63,9 @@ bool is_file(const char *path);
 /* The last part of a path, in it; and the folder it is in, in the arena ("." for a bare name). */
 const char *path_name(const char *path);
 const char *path_folder(arena *a, const char *path);
+/* A folder's or file's own name, in the arena, for a path that may end in slashes or be "." too;
+ * NULL: out of memory. */
+const char *path_title(arena *a, const char *path);
 bool ends_with(const char *path, const char *ending); /* the same case, too */
 
 /* Names in a folder, sorted, without "." and ".."; strings live in the arena. */

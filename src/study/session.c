@@ -3,6 +3,7 @@
 #include "study/session.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "capture/collector.h"
@@ -89,22 +90,11 @@ static qks_status put_provenance(session *c, const char *path, qks_error *error)
     return c->info.provenance ? QKS_OK : out_of_memory(error, "provenance");
 }
 
-static const char *name_of(const char *model, arena *a)
-{
-    size_t length = strlen(model);
-    while (length > 1 && model[length - 1] == '/')
-        length--;
-    size_t first = length;
-    while (first > 0 && model[first - 1] != '/')
-        first--;
-    return arena_copy(a, model + first, length - first);
-}
-
 static qks_status put_info(session *c, const char *model, qks_error *error)
 {
     const qks_capture_options *o = c->o;
     unit_info *info = &c->info;
-    info->model = o->model_name ? o->model_name : name_of(model, &c->memory);
+    info->model = o->model_name ? o->model_name : path_title(&c->memory, model);
     info->layers = c->a.n_layers;
     info->q_heads = c->a.q_heads;
     info->kv_heads = c->a.kv_heads;

@@ -2,6 +2,8 @@
  * they stream by, and key pairs are drawn from each (document, bucket) cell. */
 #include "study/source_private.h"
 
+#include "base/file.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +47,8 @@ static qks_status take_shape(source *s, const source_options *options, qks_error
     info->kv_heads = shape.kv_heads;
     info->rope = shape.rope;
     info->d = s->data.heads[0].dimension;
-    return QKS_OK;
+    return info->d ? QKS_OK
+                   : qks_fail(error, QKS_INVALID, "no head of '%s' has a row", s->data.root);
 }
 
 static qks_status take_buckets(source *s, const source_options *options, qks_error *error)
@@ -430,12 +433,10 @@ qks_status source_open_dataset(source *s, const char *path, const source_options
     if (status != QKS_OK)
         return status;
     s->kind = &DATASET;
-    const char *slash = strrchr(s->data.root, '/');
     s->info.model = options->model       ? options->model
                     : s->data.card.model ? s->data.card.model
-                    : slash && slash[1]  ? slash + 1
-                                         : s->data.root;
-    status = take_shape(s, options, error);
+                                         : path_title(&s->memory, s->data.root);
+    status = s->info.model ? take_shape(s, options, error) : out_of_memory(error, "model name");
     if (status == QKS_OK)
         status = take_buckets(s, options, error);
     if (status == QKS_OK)

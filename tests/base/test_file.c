@@ -403,6 +403,29 @@ static void test_kinds(void **state)
     assert_true(!is_file(none) && !is_folder(none));
 }
 
+static void test_title(void **state)
+{
+    arena a = {0};
+    qks_error error;
+    assert_ok(folder_make(path_of(*state, "in/side"), &error), &error);
+    const struct {
+        const char *path, *title;
+    } rows[] = {
+        {"a", "a"},
+        {"a/b.gguf", "b.gguf"},
+        {"/a/b/", "b"},
+        {"org/name@main", "name@main"},
+        {path_of(*state, "in/side//"), "side"},
+        {path_of(*state, "in/side/."), "side"},
+        {path_of(*state, "in/side/.."), "in"},
+        {path_of(*state, "none/."), "."},
+        {"/", "/"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        assert_string_equal(path_title(&a, rows[i].path), rows[i].title);
+    arena_free(&a);
+}
+
 /* ---- reading ---- */
 static void test_get_maximum(void **state)
 {
@@ -529,6 +552,7 @@ int main(void)
         IN_SCRATCH(test_folder_list),
         IN_SCRATCH(test_folder_list_adds),
         IN_SCRATCH(test_kinds),
+        IN_SCRATCH(test_title),
         IN_SCRATCH(test_get_maximum),
         IN_SCRATCH(test_get_what_is_no_file),
         IN_SCRATCH(test_read_at),

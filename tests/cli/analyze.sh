@@ -82,3 +82,23 @@ expect 0 "$QKSCOPE" analyze "$data/dataset" "${common[@]}" --plasticity none --c
 equal "$(sql few "SELECT count(*) AS n FROM qk")" $'n\n24'
 compare one/qk.csv few/qk.csv --key model,layer,head,pc --some-rows --abs 1e-12 r_q,r_k
 equal "$(sql few "SELECT count(*) AS n FROM plasticity")" $'n\n0'
+
+# --- without a card the folder's name is the model's, however it is spelled
+for head in l00h00q l00h00k; do
+    head_file captured/run-7 $head \
+        "SELECT 0 AS bucket, i // 5 AS example_id, i % 5 AS position, [i, i * i % 7]::FLOAT[] AS vector
+         FROM range(10) t(i)"
+done
+for path in captured/run-7 captured/run-7/ captured/run-7/. captured; do
+    expect 0 "$QKSCOPE" analyze "$path" --shape 1/1/1 --out named
+    equal "$(sql named "SELECT DISTINCT model FROM qk")" $'model\nrun-7'
+done
+
+# --- a dataset without a row has nothing to analyze
+for head in l00h00q l00h00k; do
+    head_file nothing $head \
+        "SELECT 0 AS bucket, 0 AS example_id, 0 AS position, [1, 2]::FLOAT[] AS vector WHERE false"
+done
+expect 1 "$QKSCOPE" analyze nothing --shape 1/1/1 --out none
+one_line
+says "no head of 'nothing' has a row"

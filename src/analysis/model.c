@@ -54,8 +54,9 @@ static double sum_over(const model_result *m, head_measure *measure, head_filter
     return sum;
 }
 
-/* Mean and sum of squares (about the whole sample's mean) without each group; heads that the group
- * is not part of stand as they are. */
+/* Sum, and sum of squares about the whole sample's mean, without each group; heads that the group
+ * is not part of stand as they are. Sums of shares are exact, so that equal shares of two
+ * checkpoints are a tie to Kendall's tau. */
 static void put_replicates(const estimate *e, bool *present, double *squares, const model_result *m,
                            head_measure *measure, head_filter *filter)
 {
@@ -65,9 +66,9 @@ static void put_replicates(const estimate *e, bool *present, double *squares, co
             continue;
         for (int g = 0; g < m->n_groups; g++) {
             const head_view *view = h->replicates ? &h->replicates[g] : &h->whole;
-            double off = measure(view) - e->value;
-            e->replicates[g] += off / (double)e->n_heads;
-            squares[g] += off * off;
+            double x = measure(view);
+            e->replicates[g] += x;
+            squares[g] += (x - e->value) * (x - e->value);
             present[g] = present[g] || (h->replicates && view->present);
         }
     }
@@ -93,9 +94,9 @@ qks_status estimate_mean(estimate *e, const model_result *m, head_measure *measu
         return out_of_memory(error, "jackknife replicates");
     put_replicates(e, present, squares, m, measure, filter);
     for (int g = 0; g < m->n_groups; g++) {
-        double off = e->replicates[g];
+        e->replicates[g] /= n;
+        double off = e->replicates[g] - e->value;
         squares[g] = n > 1 ? sqrt(fmax(squares[g] - n * off * off, 0) / (n - 1)) : 0;
-        e->replicates[g] += e->value;
     }
     e->present = present;
     e->se = replicates_se(e->replicates, present, (size_t)m->n_groups);

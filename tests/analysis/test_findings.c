@@ -332,6 +332,27 @@ static void test_doubtful_trend(void **state)
     }
 }
 
+/* Opposed heads: 3 and 7 of 10, but 5 and 5 without the first group, which is a tie. */
+static void test_tied_replicates(void **state)
+{
+    (void)state;
+    static const int opposed[] = {3, 7};
+    study s = {0};
+    for (size_t i = 0; i < COUNT_OF(opposed); i++) {
+        model_result *m = add_model(&s, i ? "B" : "A", 0.5);
+        for (int h = 0; h < opposed[i]; h++)
+            m->heads[h] = plain_head(0, h, 0.5, -0.5);
+        give_replicates(m, &s.memory, GROUPS);
+        for (int h = 0; h < HEADS; h++)
+            m->heads[h].replicates[0].r_k = h < 5 ? -0.5 : 0.5;
+    }
+    run(&s, true);
+    const qks_finding_row *f = found(&s, "training", "trend_share_opposed");
+    assert_near(f->value, 1, 0);
+    assert_near(f->se, 0.8, NEAR); /* of 0, 1, 1, 1, 1 */
+    end(&s);
+}
+
 static void test_no_training(void **state)
 {
     (void)state;
@@ -512,6 +533,7 @@ int main(void)
         cmocka_unit_test(test_heads_in_common),
         cmocka_unit_test(test_trends),
         cmocka_unit_test(test_doubtful_trend),
+        cmocka_unit_test(test_tied_replicates),
         cmocka_unit_test(test_no_training),
         cmocka_unit_test(test_means_and_shares),
         cmocka_unit_test(test_subsets),

@@ -61,6 +61,19 @@ static bool all_digits(const char *bytes, size_t length)
     return length > first;
 }
 
+/* As Python writes the number: CSV has 007 and +7, too. */
+static void add_digits(text *id, const char *bytes, size_t length)
+{
+    bool negative = *bytes == '-', sign = negative || *bytes == '+';
+    bytes += sign;
+    length -= sign;
+    for (; length > 1 && *bytes == '0'; bytes++)
+        length--;
+    if (negative && *bytes != '0')
+        text_add(id, "-");
+    text_append(id, bytes, length);
+}
+
 static qks_status take_id(scan *s, size_t row, corpus_row *out, qks_error *error)
 {
     text_clear(&s->id);
@@ -78,8 +91,8 @@ static qks_status take_id(scan *s, size_t row, corpus_row *out, qks_error *error
         text_append(&s->id, bytes, length);
         out->example_id = example_id_of_text(bytes, length);
     } else if (!same(type, type_length, "BOOLEAN") && all_digits(bytes, length)) {
-        text_append(&s->id, bytes, length);
-        out->example_id = example_id_of_digits(bytes, length);
+        add_digits(&s->id, bytes, length);
+        out->example_id = example_id_of_digits(text_string(&s->id), s->id.length);
     } else if (same(type, type_length, "DOUBLE") && real) {
         char shown[REAL_TEXT_SIZE];
         text_append(&s->id, shown, python_text_of_real(*real, shown));

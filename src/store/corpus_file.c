@@ -153,6 +153,31 @@ static qks_status json_columns(corpus_file *f, duckdb_connection connection, qks
     return status;
 }
 
+/* No object has a key: is there anything but objects? */
+static qks_status refuse_other_json(const corpus_file *f, duckdb_connection connection,
+                                    qks_error *error)
+{
+    text sql = text_new(SQL_MAX);
+    text_add(&sql, "SELECT count(*) FROM (SELECT json FROM read_json_objects(");
+    duck_path(&sql, f->source);
+    json_options(&sql, f);
+    text_addf(&sql, ") LIMIT %d) WHERE json_type(json) != 'OBJECT'", JSON_SEEN);
+    qks_status status = text_status(&sql, "file name", error);
+    duck_stream q = {0};
+    if (status == QKS_OK)
+        status = duck_query(&q, connection, text_string(&sql), f->doing, error);
+    if (status == QKS_OK)
+        status = duck_stream_next(&q, error);
+    if (status == QKS_OK && q.rows == 1 && *(const int64_t *)duck_column(&q, 0) > 0)
+        status = qks_fail(error, QKS_INVALID, "'%s' does not hold JSON objects%s", f->path,
+                          f->format == CORPUS_LINES
+                              ? ", one a line; an array of them is read from a .json file"
+                              : "");
+    duck_stream_close(&q);
+    text_free(&sql);
+    return status;
+}
+
 /* ---- the choice ---- */
 static qks_status find_column(const corpus_file *f, const char *name, const corpus_column **column,
                               qks_error *error)
@@ -324,8 +349,10 @@ qks_status corpus_look(corpus_file *f, duckdb_connection connection, const char 
     if (!is_file(path))
         return qks_fail(error, QKS_MISSING, "there is no file '%s'", path);
     qks_status status = look_at_columns(f, connection, error);
-    if (status != QKS_OK || f->columns.length == 0)
-        return status; /* no columns: JSON without objects, hence without rows */
+    if (status != QKS_OK)
+        return status;
+    if (f->columns.length == 0) /* JSON, and no rows */
+        return refuse_other_json(f, connection, error);
     status = choose_id(f, options->id_column, error);
     if (status == QKS_OK)
         status = choose_text(f, options->text_column, error);

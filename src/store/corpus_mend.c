@@ -1,5 +1,6 @@
 /* corpus_mend.c: a copy of a text file in which what is not UTF-8 is marked, so that one document
- * that is not can be left out and the others read (see corpus_private.h). */
+ * that is not can be left out and the others read (see corpus_private.h). In JSON half of a
+ * surrogate pair can stand as an escape; no UTF-8 says that either. */
 #include "store/corpus_private.h"
 
 #include "base/file.h"
@@ -11,10 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK = 1 << 20, CHARACTER_MAX = 4 };
+enum { BLOCK = 1 << 20, CHARACTER_MAX = 4, ESCAPE = 6, PAIR = 2 * ESCAPE };
 
 typedef struct mending {
     file_reader reader;
+    bool json;
     char *block;   /* [BLOCK] */
     size_t held;   /* bytes of it */
     uint64_t next; /* place in the file of what comes after them */
@@ -31,22 +33,51 @@ static qks_status fill(mending *m, size_t kept, qks_error *error)
     return status;
 }
 
+static bool may_be_cut(const mending *m, size_t at)
+{
+    size_t longest = m->json ? PAIR : CHARACTER_MAX;
+    return m->held - at < longest && m->next < m->reader.size;
+}
+
+/* The code unit that the escape \uXXXX at `bytes` names; 0: it is none. */
+static unsigned escaped_unit(const char *bytes, size_t left)
+{
+    char digits[ESCAPE - 1] = "";
+    if (left < ESCAPE || bytes[0] != '\\' || bytes[1] != 'u')
+        return 0;
+    memcpy(digits, bytes + 2, sizeof digits - 1);
+    return strspn(digits, "0123456789abcdefABCDEF") == sizeof digits - 1
+               ? (unsigned)strtoul(digits, NULL, 16)
+               : 0;
+}
+
+/* Bytes of an escape, of both halves of a pair together; 0: half of a pair alone. */
+static size_t escape_size(const char *bytes, size_t left)
+{
+    unsigned unit = escaped_unit(bytes, left);
+    if (unit >= 0xD800 && unit <= 0xDBFF) {
+        unsigned second = escaped_unit(bytes + ESCAPE, left - ESCAPE);
+        return second >= 0xDC00 && second <= 0xDFFF ? PAIR : 0;
+    }
+    if (unit >= 0xDC00 && unit <= 0xDFFF)
+        return 0;
+    return left > 1 && (bytes[1] == '\\' || bytes[1] == '"') ? 2 : 1;
+}
+
 /* The first byte from `at` on that begins no valid character, or where the block's end may cut
  * one; m->held if neither. */
 static size_t valid_until(const mending *m, size_t at)
 {
     while (at < m->held) {
-        size_t size = utf8_character(m->block + at, m->held - at);
-        if (size == 0)
+        const char *bytes = m->block + at;
+        size_t left = m->held - at;
+        bool escape = m->json && *bytes == '\\';
+        size_t size = escape ? escape_size(bytes, left) : utf8_character(bytes, left);
+        if (size == 0 || (escape && may_be_cut(m, at)))
             break;
         at += size;
     }
     return at;
-}
-
-static bool may_be_cut(const mending *m, size_t at)
-{
-    return m->held - at < CHARACTER_MAX && m->next < m->reader.size;
 }
 
 static qks_status failed(const corpus_file *f, qks_error *error)
@@ -137,7 +168,7 @@ static qks_status make_copy(corpus_file *f, mending *m, qks_error *error)
 
 qks_status corpus_mend(corpus_file *f, qks_error *error)
 {
-    mending m = {.block = NULL};
+    mending m = {.json = f->format == CORPUS_LINES || f->format == CORPUS_JSON};
     bool valid = true;
     qks_status status = file_open(&m.reader, f->path, error);
     if (status != QKS_OK)

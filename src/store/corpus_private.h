@@ -44,8 +44,9 @@ QKS_MUST_CHECK qks_status corpus_look(corpus_file *f, duckdb_connection connecti
                                       qks_error *error);
 void corpus_done(corpus_file *f);
 
-/* Bytes that are not UTF-8 make DuckDB refuse a whole file of CSV or JSON. If there are any, read a
- * copy in which this mark of noncharacters stands for each; a text with the mark is not UTF-8. */
+/* Bytes that are not UTF-8, and half of a surrogate pair as an escape, make DuckDB refuse a whole
+ * file of CSV or JSON. If there are any, read a copy in which this mark of noncharacters stands for
+ * each; a text with the mark is not UTF-8. */
 #define NOT_UTF8_MARK "\xEF\xB7\x90\xEF\xBF\xBE\xEF\xB7\xAF" /* U+FDD0 U+FFFE U+FDEF */
 QKS_MUST_CHECK qks_status corpus_mend(corpus_file *f, qks_error *error);
 bool corpus_is_marked(const corpus_file *f, const char *bytes, size_t length);

@@ -105,6 +105,8 @@ static void test_refused_json(void **state)
     } cases[] = {
         {"{\"text\": \"a\"}\n{\"text\": \"b\n", QKS_INVALID, "Malformed JSON"},
         {"{\"text\": \"a\"}\n[1]\n", QKS_INVALID, "Expected OBJECT"},
+        {"[{\"text\": \"a\"}]\n", QKS_INVALID, "read from a .json file"},
+        {"5\n\"x\"\n", QKS_INVALID, "does not hold JSON objects"},
         {"{\"id\": true, \"text\": \"a\"}\n", QKS_INVALID, "row 1: the id is neither"},
         {"{\"id\": 1, \"text\": \"a\"}\n{\"id\": {\"x\": 1}, \"text\": \"a\"}\n", QKS_INVALID,
          "row 2: the id is neither"},
@@ -133,6 +135,12 @@ static void test_not_utf8(void **state)
          "0|0|\u00e9\n1|1|\xff\n2|2|c\n"},
         {"a.jsonl", "{\"text\": \"a\", \"other\": \"\xed\xa0\x80\"}\n", "0|0|a\n"},
         {"a.json", "[{\"text\": \"\xe2\x82\"}, {\"text\": \"b\"}]", "0|0|\xff\n1|1|b\n"},
+        /* half of a surrogate pair; a whole one; a backslash before the letter u */
+        {"a.jsonl", "{\"text\": \"a\\ud83d\"}\n{\"text\": \"\\ude00b\"}\n{\"text\": \"c\"}\n",
+         "0|0|\xff\n1|1|\xff\n2|2|c\n"},
+        {"a.jsonl", "{\"text\": \"\\ud83d\\ud83d\\ude00\"}\n{\"text\": \"\\uD83D\\uDE00\"}\n",
+         "0|0|\xff\n1|1|\U0001F600\n"},
+        {"a.jsonl", "{\"text\": \"\\\\ud83d\", \"o\": \"\\ud83d\"}\n", "0|0|\\ud83d\n"},
         {"a.csv", "id,text\n1,a\n2,\"b\xff,\"\n3,c\n", "1|1|a\n2|2|\xff\n3|3|c\n"},
         {"a.csv", "text\na\n\xf0\x9f\x98", "0|0|a\n1|1|\xff\n"}, /* cut off */
     };
@@ -159,6 +167,34 @@ static void test_not_utf8_at_block_ends(void **state)
     assert_ok(corpus_scan(path, NULL, note, &lines, &error), &error);
     assert_string_equal(text_string(&lines), text_string(&expected));
     text_free(&csv);
+    text_free(&expected);
+    text_free(&lines);
+}
+
+/* Pairs of escapes across the blocks, and one half at the file's very end. */
+static void test_escapes_at_block_ends(void **state)
+{
+    enum { LINES = 100000, PAIRS = 3 };
+    const bench *b = *state;
+    text json = text_new(64 << 20), expected = text_new(64 << 20);
+    for (int i = 0; i < LINES; i++) {
+        text_addf(&json, "{\"text\": \"%.*s", i % 5, "xxxxx");
+        text_addf(&expected, "%d|%d|%.*s", i, i, i % 5, "xxxxx");
+        for (int pair = 0; pair < PAIRS; pair++) {
+            text_add(&json, "\\ud83d\\ude00");
+            text_add(&expected, "\U0001F600");
+        }
+        text_add(&json, "\"}\n");
+        text_add(&expected, "\n");
+    }
+    text_add(&json, "{\"text\": \"\\ud83d\"}");
+    text_addf(&expected, "%d|%d|\xff\n", LINES, LINES);
+    const char *path = put_file(b, "a.jsonl", text_string(&json));
+    text lines = text_new(64 << 20);
+    qks_error error;
+    assert_ok(corpus_scan(path, NULL, note, &lines, &error), &error);
+    assert_string_equal(text_string(&lines), text_string(&expected));
+    text_free(&json);
     text_free(&expected);
     text_free(&lines);
 }
@@ -191,6 +227,7 @@ static void test_csv(void **state)
     } cases[] = {
         {"text\none\n\"two, \"\"quoted\"\"\nlines\"\n", "0|0|one\n1|1|two, \"quoted\"\nlines\n"},
         {"id,text\n7,a\n-8,\n", "7|7|a\n-8|-8|\n"},
+        {"id,text\n007,a\n+8,b\n-0,c\n", "7|7|a\n8|8|b\n0|0|c\n"},
         {"text,id\na,3.0\nb,7\n", "3.0|3|a\n7|7|b\n"},
         {"id,text\n42,a\nx,b\n", "42|" HASH_42 "|a\nx|5717441744405258058|b\n"},
         {"id,text\n,a\n5,b\n", "None|" HASH_NONE "|a\n5|5|b\n"},
@@ -351,6 +388,7 @@ int main(void)
         bench_test(test_refused_json),
         bench_test(test_not_utf8),
         bench_test(test_not_utf8_at_block_ends),
+        bench_test(test_escapes_at_block_ends),
         bench_test(test_long_line),
         bench_test(test_csv),
         bench_test(test_refused_csv),

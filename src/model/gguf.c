@@ -316,9 +316,9 @@ static qks_status take_counts(cursor *c, uint64_t *tensors, uint64_t *keys, qks_
     if (!take_u32(c, &version))
         return cut_short(c, "the version", error);
     if (version != 2 && version != 3)
-        return qks_fail(error, QKS_UNSUPPORTED, "'%s': GGUF version %u is not read; %s", c->path,
-                        version,
-                        (version & 0xffff) == 0 ? "the file is big-endian" : "2 and 3 are");
+        return qks_fail(
+            error, QKS_UNSUPPORTED, "'%s': GGUF version %u is not read; %s", c->path, version,
+            version && (version & 0xffff) == 0 ? "the file is big-endian" : "2 and 3 are");
     if (!take_u64(c, tensors) || !take_u64(c, keys))
         return cut_short(c, "the counts", error);
     if (*tensors > TENSORS_MAX || *keys > KEYS_MAX)

@@ -191,9 +191,8 @@ static qks_status refuse_rope_factors(const translation *t, qks_error *error)
 static qks_status put_scaling(translation *t, json_t *global, qks_error *error)
 {
     static const struct {
-        const char *suffix, *field;
+        const char *suffix, *field; /* the field is absent where the key is, or 0 */
     } numbers[] = {
-        {"rope.freq_base", "rope_theta"},
         {"rope.scaling.original_context_length", "original_max_position_embeddings"},
         {"rope.scaling.yarn_attn_factor", "attention_factor"},
         {"rope.scaling.yarn_beta_fast", "beta_fast"},
@@ -201,9 +200,11 @@ static qks_status put_scaling(translation *t, json_t *global, qks_error *error)
         {"rope.scaling.yarn_log_multiplier", "mscale_all_dim"},
         {"attention.temperature_scale", "llama_4_scaling_beta"},
     };
-    double factor = 0, log_multiplier = 0;
+    double theta = NAN, factor = 0, log_multiplier = 0;
     const char *type = NULL;
-    qks_status status = get_number(t, "rope.scale_linear", &factor, error); /* an old name */
+    qks_status status = get_number(t, "rope.freq_base", &theta, error);
+    if (status == QKS_OK)
+        status = get_number(t, "rope.scale_linear", &factor, error); /* an old name */
     if (status == QKS_OK)
         status = get_number(t, "rope.scaling.factor", &factor, error);
     if (status == QKS_OK)
@@ -212,6 +213,8 @@ static qks_status put_scaling(translation *t, json_t *global, qks_error *error)
         status = get_number(t, "rope.scaling.yarn_log_multiplier", &log_multiplier, error);
     if (status != QKS_OK)
         return status;
+    if (!isnan(theta))
+        put(t, global, "rope_theta", json_real(theta));
     put(t, global, "rope_type", json_string(type));
     put(t, global, "factor", json_real(factor));
     if (log_multiplier != 0)
@@ -334,14 +337,14 @@ static qks_status translate(translation *t, qks_error *error)
 static qks_status read_extra(const translation *t, arena *memory, config_extra *extra,
                              qks_error *error)
 {
-    double rotary = 0;
+    double rotary = NAN;
     qks_status status = get_number(t, "rope.dimension_count", &rotary, error);
     if (status != QKS_OK)
         return status;
-    if (!(rotary >= 0 && rotary <= HEAD_DIM_MAX))
+    if (!isnan(rotary) && !(rotary >= 1 && rotary <= HEAD_DIM_MAX))
         return qks_fail(error, QKS_INVALID, "'%s': rope.dimension_count is %g", t->header->path,
                         rotary);
-    extra->rotary = (int)rotary;
+    extra->rotary = isnan(rotary) ? 0 : (int)rotary;
     const tensor *table = tensor_table_find(t->tensors, "rope_freqs.weight");
     if (!table)
         return QKS_OK;

@@ -121,6 +121,7 @@ typedef struct cell {
     int bucket;
     int64_t document;
     uint32_t m;
+    bool wide;    /* stored as float64 */
     double *keys; /* [m, d], room for `room` doubles */
     size_t room;
     cell_end *end;
@@ -152,6 +153,7 @@ static qks_status cell_add(cell *c, const dataset_rows *rows, qks_error *error)
             return status;
         c->bucket = rows->bucket[i];
         c->document = rows->document[i];
+        c->wide = !rows->f32;
         double *key = c->keys + c->m++ * d;
         for (size_t j = 0; j < d; j++)
             key[j] = rows->f32 ? rows->f32[i * d + j] : rows->f64[i * d + j];
@@ -317,8 +319,11 @@ static qks_status draw_cell(void *context, int bucket, int64_t document, uint32_
             return status;
         l->narrow_room = numbers;
     }
+    /* float64 ones about the first of them: their differences are the same, and a large mean costs
+     * no digits */
+    size_t d = (size_t)l->into->d;
     for (size_t i = 0; i < numbers; i++)
-        l->narrow[i] = (float)keys[i];
+        l->narrow[i] = (float)(keys[i] - (l->cell.wide ? keys[i % d] : 0));
     return pair_reservoir_add(
         &l->into->pairs[bucket],
         pair_seed(l->source->seed, document, l->id->layer, l->id->head, bucket), m, l->narrow,

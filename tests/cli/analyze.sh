@@ -102,3 +102,20 @@ done
 expect 1 "$QKSCOPE" analyze nothing --shape 1/1/1 --out none
 one_line
 says "no head of 'nothing' has a row"
+
+# --- drawn key pairs of float64 vectors with a large mean: as good as all pairs
+for mean in 0 1e9; do
+    for side in "l00h00q 0" "l00h00k $mean"; do
+        read -r head from <<<"$side"
+        head_file "far-$mean" "$head" \
+            "SELECT i % 40 // 8 AS bucket, i // 40 AS example_id, i % 40 AS position,
+                    [$from + sin(i * i) + 0.01 * (i % 40), cos(i * i * i) - $from, sin(7 * i)] AS vector
+             FROM range(120) t(i)"
+    done
+    for pairs in all 400; do
+        expect 0 "$QKSCOPE" analyze "far-$mean" --shape 1/1/1 --model m --plasticity $pairs \
+            --out "far-$mean-$pairs"
+    done
+    compare "far-$mean-400/plasticity.csv" "far-$mean-all/plasticity.csv" --key model,variant \
+        --same n_bucket_pairs --abs 1e-6 ap_overall,ap_first_20,ap_last_20
+done

@@ -98,9 +98,10 @@ static void add_rest(const panel *p, const float *values, int64_t n, int64_t col
 
 static void add_values(const panel *p, const float *values, int64_t n)
 {
+    enum { TWICE = 2 * LANES };
     int64_t d = p->facts->head_dim, column = 0;
     const float *weights = (const float *)p->scores;
-    for (; column + 2 * LANES <= d; column += 2 * LANES)
+    for (; column + TWICE <= d; column += TWICE)
         for (int64_t row = 0; row < PANEL; row += ROW_TILE)
             add_tile(weights + row, values + column, n, d, p->sums + row * d + column, 2);
     for (; column + LANES <= d; column += LANES)

@@ -267,8 +267,10 @@ static void set_positions(const pass *p, const graph *g)
         float scale[ATTENTION_QUERIES];
         for (int64_t i = 0; i < block->n; i++) {
             positions[i] = (int32_t)(block->position + i);
-            if (g->query_scale)
-                scale[i] = 1 + a->query_beta * logf(1 + (float)(positions[i] / a->query_original));
+            if (g->query_scale) {
+                int64_t times = positions[i] / a->query_original; /* whole ones */
+                scale[i] = 1 + a->query_beta * logf(1 + (float)times);
+            }
         }
         size_t row = (size_t)block->row, n = (size_t)block->n;
         if (g->positions)

@@ -215,11 +215,10 @@ static qks_status load_rows(void *context, size_t index, int thread, qks_error *
 }
 
 /* Every row is looked at, and widened if there is a place for it. */
-static qks_status load(const layer_room *room, const weight *t, float *to, qks_error *error)
+static qks_status load(const layer_room *room, loading job, qks_error *error)
 {
-    loading job = {.a = room->a, .from = t, .to = to};
-    size_t blocks = (size_t)((t->rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE);
-    qks_status status = widen_check(t, error);
+    size_t blocks = (size_t)((job.from->rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE);
+    qks_status status = widen_check(job.from, error);
     return status == QKS_OK ? parallel_for(blocks, room->device->threads, load_rows, &job, error)
                             : status;
 }
@@ -233,7 +232,7 @@ static qks_status load_host(const layer_room *room, const weight *t, layer_weigh
     out->host = used_in_place(t) ? t->data : NULL;
     out->tiles = room->tiles;
     out->tile_rows = room->tile_rows;
-    return load(room, t, NULL, error);
+    return load(room, (loading){.a = room->a, .from = t}, error);
 }
 
 const float *layer_tile(const layer_weight *w, int64_t first, int64_t end, int64_t column,
@@ -262,7 +261,7 @@ static void put_in_order(const layer_room *room, const weight *t)
 static qks_status load_device(const layer_room *room, const weight *t, weight_role role,
                               layer_weight *out, qks_error *error)
 {
-    qks_status status = load(room, t, room->staging, error);
+    qks_status status = load(room, (loading){.a = room->a, .from = t, .to = room->staging}, error);
     if (status != QKS_OK)
         return status;
     if (t->interleaved_rows && !is_matrix(role))

@@ -127,41 +127,44 @@ elif [ -w /sys/fs/cgroup/cgroup.subtree_control ] && mkdir "/sys/fs/cgroup/qksco
     group=/sys/fs/cgroup/qkscope-$$
     limit=$group/memory.max
 fi
+[ -z "$group" ] || trap 'rmdir "$group"' EXIT
 if [ -n "$group" ] && [ -w "$limit" ]; then
-    python3 - "$tests/data/models/llama-gqa" <<'PY' # a model of 3 GB, of which the disk sees nothing
+    # a document whose hidden states take 328 MB, in a model of 36 MB
+    python3 - "$tests/data/models/llama-gqa" <<'PY'
 import json, os, pathlib, struct, sys
 config = json.loads((pathlib.Path(sys.argv[1]) / "config.json").read_text())
-config.update(hidden_size=4096, intermediate_size=16384, num_hidden_layers=1, num_attention_heads=32,
-              num_key_value_heads=32, head_dim=128, vocab_size=1024)
+hidden, wide, heads, layers = 4096, 64, 256, 2
+config.update(hidden_size=hidden, intermediate_size=wide, num_hidden_layers=layers,
+              num_attention_heads=2, num_key_value_heads=2, head_dim=128, vocab_size=1024)
 os.mkdir("large")
 json.dump(config, open("large/config.json", "w"))
-layer, at, header = "model.layers.0.", 0, {}
-for name, shape in {
-        "model.embed_tokens.weight": [1024, 4096], "model.norm.weight": [4096],
-        "lm_head.weight": [1024, 4096], layer + "input_layernorm.weight": [4096],
-        layer + "post_attention_layernorm.weight": [4096],
-        **{f"{layer}self_attn.{x}_proj.weight": [4096, 4096] for x in "qkvo"},
-        **{f"{layer}mlp.{x}_proj.weight": [16384, 4096] for x in ("gate", "up")},
-        layer + "mlp.down_proj.weight": [4096, 16384]}.items():
+shapes = {"model.embed_tokens": [1024, hidden], "model.norm": [hidden], "lm_head": [1024, hidden]}
+for layer in range(layers):
+    shapes |= {f"model.layers.{layer}.{name}": shape for name, shape in {
+        "input_layernorm": [hidden], "post_attention_layernorm": [hidden],
+        **{f"self_attn.{x}_proj": [heads, hidden] for x in "qkv"}, "self_attn.o_proj": [hidden, heads],
+        "mlp.gate_proj": [wide, hidden], "mlp.up_proj": [wide, hidden],
+        "mlp.down_proj": [hidden, wide]}.items()}
+at, header = 0, {}
+for name, shape in shapes.items():
     size = 2
     for n in shape:
         size *= n
-    header[name] = {"dtype": "BF16", "shape": shape, "data_offsets": [at, at + size]}
+    header[name + ".weight"] = {"dtype": "BF16", "shape": shape, "data_offsets": [at, at + size]}
     at += size
 text = json.dumps(header).encode()
 with open("large/model.safetensors", "wb") as file:
     file.write(struct.pack("<Q", len(text)) + text)
     file.truncate(8 + len(text) + at)
 PY
-    sed 's,model: .*/LC1-60,model: large,' study.yaml >large.yaml
+    { cat text.jsonl && python3 -c 'print("{\"id\": 9, \"text\": \"" + 20000 * "a " + "\"}")'; } >long.jsonl
+    sed 's,model: .*/LC1-60,max_length: 20000\, model: large,; s,text.jsonl,long.jsonl,' study.yaml >large.yaml
     echo $((150 << 20)) >"$limit"
     # shellcheck disable=SC2016 # the inner shell expands them
     expect 3 bash -c 'echo $$ >"$1/cgroup.procs"; exec "$2" run large.yaml --threads 1 --out large-run' \
         bash "$group" "$QKSCOPE"
-    rmdir "$group"
     says "model 'b' failed: its process was killed by signal 9 (Killed; perhaps there was not enough memory)"
     equal "$(sql large-run/tables "SELECT DISTINCT model FROM qk")" $'model\na'
 else
-    [ -z "$group" ] || rmdir "$group"
     echo "no right to make a cgroup here: the memory killer was not tried"
 fi

@@ -6,7 +6,6 @@
 #include "text/pre_tokenizer.h"
 #include "text/table.h"
 
-
 static qks_status add_piece(void *context, stretch word, qks_error *error)
 {
     (void)error;

@@ -113,6 +113,19 @@ static void warn(int64_t count, const char *what)
                       what);
 }
 
+static void warn_of_length(const qks_capture_report *r, bool stretched)
+{
+    char what[160];
+    (void)snprintf(what, sizeof what, "longer than the maximum of %" PRId64 " tokens, cut there",
+                   r->max_length);
+    warn(r->truncated, what);
+    (void)snprintf(what, sizeof what,
+                   "longer than the model's context of %" PRId64
+                   " tokens: it was not trained on such positions",
+                   r->context);
+    warn(stretched ? 0 : r->beyond_context, what);
+}
+
 static qks_status run_capture(const cli_arguments *a, qks_error *error)
 {
     qks_capture_options options;
@@ -130,7 +143,7 @@ static qks_status run_capture(const cli_arguments *a, qks_error *error)
                   " tokens, %zu query and %zu key heads captured in %s\n",
                   r.documents, r.documents == 1 ? "" : "s", r.tokens, r.query_heads, r.key_heads,
                   out);
-    warn(r.truncated, "longer than the maximum, cut there");
+    warn_of_length(&r, options.rope_scaling || options.rope_theta > 0);
     warn(r.too_short, "shorter than 2 tokens, skipped");
     warn(r.empty, "without text, skipped");
     warn(r.not_utf8, "not UTF-8, skipped");

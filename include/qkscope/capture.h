@@ -64,6 +64,9 @@ typedef struct qks_capture_options {
 typedef struct qks_capture_report {
     int64_t documents, tokens;
     int64_t truncated, too_short, not_utf8, empty; /* documents; the last three were skipped */
+    int64_t beyond_context; /* documents longer than the config's context, whatever the rope */
+    int64_t max_length;     /* where the truncated ones were cut */
+    int64_t context;        /* of the config; 0: it does not say */
     size_t query_heads, key_heads, units;
 } qks_capture_report;
 

@@ -22,9 +22,9 @@ static json_t *model_facts(const plan *p, const plan_model *m)
                                                    : "to do",
                               "reason", m->failure, "units", (json_int_t)m->n_units, "units_done",
                               (json_int_t)done, "seconds", m->seconds);
-    static const char *const copied[] = {"context",   "documents", "tokens",   "truncated",
-                                         "too_short", "empty",     "not_utf8", "query_heads",
-                                         "key_heads", "layers",    "memory"};
+    static const char *const copied[] = {"context",        "documents", "tokens", "truncated",
+                                         "beyond_context", "too_short", "empty",  "not_utf8",
+                                         "query_heads",    "key_heads", "layers", "memory"};
     for (size_t i = 0; facts && m->facts && i < sizeof copied / sizeof *copied; i++)
         json_object_set(facts, copied[i], json_object_get(m->facts, copied[i]));
     if (facts && p->calibrate && !m->failure)

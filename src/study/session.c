@@ -90,11 +90,20 @@ static qks_status put_provenance(session *c, const char *path, qks_error *error)
     return c->info.provenance ? QKS_OK : out_of_memory(error, "provenance");
 }
 
+/* A checkpoint's name in tables, as `init` labels it. */
+static const char *name_of(const char *model, arena *a)
+{
+    const char *title = path_title(a, model);
+    return title && ends_with(title, ".gguf")
+               ? arena_copy(a, title, strlen(title) - strlen(".gguf"))
+               : title;
+}
+
 static qks_status put_info(session *c, const char *model, qks_error *error)
 {
     const qks_capture_options *o = c->o;
     unit_info *info = &c->info;
-    info->model = o->model_name ? o->model_name : path_title(&c->memory, model);
+    info->model = o->model_name ? o->model_name : name_of(model, &c->memory);
     info->layers = c->a.n_layers;
     info->q_heads = c->a.q_heads;
     info->kv_heads = c->a.kv_heads;
@@ -241,7 +250,9 @@ static qks_status put_documents(session *c, qks_error *error)
                                      .truncated = d->counts.truncated,
                                      .too_short = d->counts.too_short,
                                      .not_utf8 = d->counts.not_utf8,
-                                     .empty = d->counts.empty};
+                                     .empty = d->counts.empty,
+                                     .max_length = c->positions.max_length,
+                                     .context = c->a.max_positions};
     for (size_t i = d->count; i-- > 0;) {
         const document *from = &d->list[i];
         c->facts[i] = (collector_document){
@@ -251,6 +262,7 @@ static qks_status put_documents(session *c, qks_error *error)
         g->id = (int32_t)from->example_id; /* in the end that of its first, as datasets store it */
         g->documents++;
         g->tokens += from->n;
+        c->report.beyond_context += c->a.max_positions > 0 && from->n > c->a.max_positions;
     }
     return QKS_OK;
 }

@@ -50,12 +50,13 @@ static json_t *plan_of(const session *s)
                                                 "seconds", session_seconds(s, (int)g)));
     }
     return json_pack(
-        "{s:{s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}}", "plan",
-        "layers", info->layers, "q_heads", info->q_heads, "kv_heads", info->kv_heads, "dimension",
-        info->d, "context", (json_int_t)info->context, "memory", (json_int_t)session_memory(s),
-        "query_heads", (json_int_t)r->query_heads, "key_heads", (json_int_t)r->key_heads,
-        "documents", (json_int_t)r->documents, "tokens", (json_int_t)r->tokens, "truncated",
-        (json_int_t)r->truncated, "too_short", (json_int_t)r->too_short, "empty",
+        "{s:{s:i, s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}}",
+        "plan", "layers", info->layers, "q_heads", info->q_heads, "kv_heads", info->kv_heads,
+        "dimension", info->d, "context", (json_int_t)info->context, "memory",
+        (json_int_t)session_memory(s), "query_heads", (json_int_t)r->query_heads, "key_heads",
+        (json_int_t)r->key_heads, "documents", (json_int_t)r->documents, "tokens",
+        (json_int_t)r->tokens, "truncated", (json_int_t)r->truncated, "beyond_context",
+        (json_int_t)r->beyond_context, "too_short", (json_int_t)r->too_short, "empty",
         (json_int_t)r->empty, "not_utf8", (json_int_t)r->not_utf8, "groups", groups);
 }
 

@@ -29,8 +29,16 @@ printf '%s\n' '{"id": "a", "input_ids": [1, 2, 3, 4, 5]}' '{"id": "b", "input_id
     '{"id": "c", "input_ids": [7, 8, 9]}' >mixed.jsonl
 expect 0 "$QKSCOPE" capture "$tests/data/models/llama-gqa" --text mixed.jsonl --max-length 4 --out m
 says "2 documents, 7 tokens"
-says "1 document longer than the maximum, cut there"
+says "1 document longer than the maximum of 4 tokens, cut there"
 says "1 document shorter than 2 tokens, skipped"
+
+# positions that a model does not know, unless its rope was stretched
+python3 -c 'print({"input_ids": [1, 2] * 300})' | tr "'" '"' >beyond.jsonl
+beyond=("$QKSCOPE" capture "$tests/data/models/llama-gqa" --text beyond.jsonl --out beyond)
+expect 0 "${beyond[@]}" --max-length 600
+says "1 document longer than the model's context of 512 tokens: it was not trained on such positions"
+expect 0 "${beyond[@]}" --max-length 600 --rope-scaling '{"rope_type": "linear", "factor": 2.0}'
+[[ $err != *context* ]] || fail "it said: $err"
 
 # texts: files, a folder of them, tables; what is left out is counted in messages and provenance
 mkdir texts
@@ -125,3 +133,8 @@ flock $lock
 expect 1 four whole 2
 says "another run works on 'whole'"
 exec {lock}>&-
+
+# a .gguf file's name is its model's, without the ending
+expect 0 "$QKSCOPE" capture "$tests/data/gguf/llama-biased.gguf" --text ids.jsonl --out named
+expect 0 "$QKSCOPE" analyze named --out named-tables
+equal "$(sql named-tables "SELECT DISTINCT model FROM qk")" $'model\nllama-biased'

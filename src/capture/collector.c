@@ -309,7 +309,8 @@ static qks_status add_side(void *context, size_t index, int thread, qks_error *e
                          .f32 = x,
                          .position = c->position[kind],
                          .pick = c->pick[kind],
-                         .stride = stride};
+                         .stride = stride,
+                         .finite = true};
     for (size_t i = 0; s->n_buckets && i < part.n; i++) {
         uint32_t row = part.pick[i];
         side_count(s, qks_bucket_of(&c->o.positions, c->position[kind][row]),

@@ -1,5 +1,5 @@
 /* moments.c: Chan's update, block by block. A block of rows is widened to float64, centred on its
- * own mean and multiplied with itself by dsyrk; the step from the mean so far to the block's mean
+ * own mean and multiplied with itself; the step from the mean so far to the block's mean
  * goes in as one more row of the same product.
  *
  * Steps between means are small where means are large, so they are never taken between rounded
@@ -9,15 +9,15 @@
 
 #include "base/memory.h"
 #include "base/numbers.h"
+#include "capture/scatter.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows per product: enough for dsyrk's full rate, small enough for the second-level cache. */
-enum { BLOCK_ROWS = 256, ALIGN_DOUBLES = 8 };
+/* Rows per product: enough to be worth the tiles' sums, few enough for the second-level cache. */
+enum { BLOCK_ROWS = 128, CACHE_LINE = 64 };
 /* Beyond this, products of four coordinates (a variance along a difference) come near overflow. */
 static const double LARGEST = 1e60;
 
@@ -27,7 +27,7 @@ qks_status qks_moments_new(qks_moments **out, int dimension, qks_error *error)
         return qks_fail(error, QKS_INVALID, "a dimension of %d is not between 1 and %d", dimension,
                         QKS_DIMENSION_MAX);
     size_t size = (size_t)dimension + 1;
-    size_t stride = (size + ALIGN_DOUBLES - 1) / ALIGN_DOUBLES * ALIGN_DOUBLES;
+    size_t stride = (size + SCATTER_ALIGN - 1) / SCATTER_ALIGN * SCATTER_ALIGN;
     moments *m = calloc(1, sizeof *m);
     double *block = calloc(stride * (2 + size), sizeof *block);
     if (!m || !block) {
@@ -78,55 +78,59 @@ static void move_mean(moments *m, size_t j, double step)
 }
 
 typedef struct block {
-    double *z;     /* [n + 1, d + 1]: rows (x, t), and room for the step between means */
-    double *first; /* [d + 1] the first row */
-    double *sum;   /* [d + 1] of the rows less the first; then their mean */
-} block;
+    double *z;     /* [n + 1, stride]: rows (x, t), and room for the step between means */
+    double *first; /* [stride] the first row */
+    double *sum;   /* [stride] of the rows less the first; then their mean */
+} block;           /* 0 beyond d + 1 */
 
 static size_t stride_of(const moments *m, const moments_rows *rows)
 {
     return rows->stride ? rows->stride : (size_t)m->d;
 }
 
-static void row_load(const moments *m, const moments_rows *rows, size_t number, double *z)
+/* z = (x, t) - first, for the row of that number. */
+static void row_load(const moments *m, const moments_rows *rows, size_t number,
+                     const double *restrict first, double *restrict z)
 {
-    size_t d = (size_t)m->d, stride = stride_of(m, rows);
-    size_t row = rows->pick ? rows->pick[number] : number;
-    if (rows->f32) {
-        const float *x = rows->f32 + row * stride;
+    size_t d = (size_t)m->d, row = rows->pick ? rows->pick[number] : number;
+    size_t at = row * stride_of(m, rows);
+    if (rows->f32)
         for (size_t j = 0; j < d; j++)
-            z[j] = x[j];
-    } else {
-        memcpy(z, rows->f64 + row * stride, d * sizeof *z);
-    }
-    z[d] = rows->position[row];
+            z[j] = rows->f32[at + j] - first[j];
+    else
+        for (size_t j = 0; j < d; j++)
+            z[j] = rows->f64[at + j] - first[j];
+    z[d] = rows->position[row] - first[d];
+}
+
+static void sum_row(double *restrict sum, const double *restrict z, size_t size)
+{
+    for (size_t j = 0; j < size; j++)
+        sum[j] += z[j];
 }
 
 static void block_load(const moments *m, const moments_rows *rows, size_t first, size_t n,
                        const block *b)
 {
-    size_t size = (size_t)m->d + 1;
+    size_t size = (size_t)m->d + 1, stride = (size_t)m->stride;
     double *z = b->z;
-    row_load(m, rows, first, b->first);
     memset(b->sum, 0, size * sizeof *b->sum);
-    for (size_t i = 0; i < n; i++, z += size) {
-        row_load(m, rows, first + i, z);
-        for (size_t j = 0; j < size; j++) {
-            z[j] -= b->first[j];
-            b->sum[j] += z[j];
-        }
+    row_load(m, rows, first, b->sum, b->first); /* less 0 */
+    for (size_t i = 0; i < n; i++, z += stride) {
+        row_load(m, rows, first + i, b->first, z);
+        sum_row(b->sum, z, size);
     }
 }
 
 static void block_add(moments *m, size_t n, const block *b)
 {
-    size_t size = (size_t)m->d + 1;
+    size_t size = (size_t)m->d + 1, stride = (size_t)m->stride;
     double count = (double)n, total = (double)m->n + count, *row = b->z;
     if (m->n == 0)
         memcpy(m->mean, b->first, size * sizeof *m->mean); /* of no rows, any mean is right */
     for (size_t j = 0; j < size; j++)
         b->sum[j] /= count;
-    for (size_t i = 0; i < n; i++, row += size)
+    for (size_t i = 0; i < n; i++, row += stride)
         for (size_t j = 0; j < size; j++)
             row[j] -= b->sum[j];
     double weight = sqrt((double)m->n * count / total);
@@ -135,8 +139,7 @@ static void block_add(moments *m, size_t n, const block *b)
         row[j] = weight * step;
         move_mean(m, j, step * (count / total));
     }
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)size, (int)n + 1, 1.0, b->z,
-                (int)size, 1.0, m->scatter, m->stride);
+    scatter_add(b->z, n + 1, size, stride, m->scatter);
     m->n += (int64_t)n;
 }
 
@@ -164,15 +167,16 @@ static qks_status check_rows(const moments *m, const moments_rows *rows, qks_err
 
 qks_status moments_add(moments *m, const moments_rows *rows, qks_error *error)
 {
-    qks_status status = check_rows(m, rows, error);
+    qks_status status = rows->finite ? QKS_OK : check_rows(m, rows, error);
     if (status != QKS_OK)
         return status;
-    size_t size = (size_t)m->d + 1;
+    size_t stride = (size_t)m->stride;
     size_t most = rows->n < BLOCK_ROWS ? rows->n : BLOCK_ROWS;
-    double *room = malloc(size * (most + 3) * sizeof *room);
+    char *room = calloc(1, stride * (most + 3) * sizeof(double) + CACHE_LINE);
     if (!room)
         return out_of_memory(error, "block of vectors");
-    block b = {.first = room, .sum = room + size, .z = room + 2 * size};
+    double *aligned = (double *)(void *)(room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE));
+    block b = {.first = aligned, .sum = aligned + stride, .z = aligned + 2 * stride};
     for (size_t first = 0; first < rows->n; first += most) {
         size_t n = rows->n - first < most ? rows->n - first : most;
         block_load(m, rows, first, n, &b);

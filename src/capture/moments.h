@@ -7,6 +7,8 @@
 
 #include "qkscope/moments.h"
 
+#include <stdbool.h>
+
 struct qks_moments {
     int d;      /* dimension of x; z has d + 1 */
     int stride; /* leading dimension of scatter, d + 1 rounded up */
@@ -26,6 +28,7 @@ typedef struct moments_rows {
     const int32_t *position;
     const uint32_t *pick; /* [n] row numbers */
     size_t stride;
+    bool finite; /* known to be; else they are looked at first */
 } moments_rows;
 
 QKS_MUST_CHECK qks_status moments_add(moments *m, const moments_rows *rows, qks_error *error);

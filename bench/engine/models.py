@@ -3,7 +3,6 @@
 A model is made once per scratch folder, in a process of its own: what a benchmark starts would count
 the benchmark's own memory as its peak. Weights are normal with a deviation of 0.02, norms are 1:
 what they are decides no speed, only that sums stay finite."""
-import dataclasses
 import json
 import subprocess
 import sys
@@ -12,47 +11,12 @@ import gguf
 import numpy as np
 
 from measure import SCRATCH
+from shapes import Shape
 
 HEAD = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_act": "silu",
         "attention_bias": False, "mlp_bias": False, "tie_word_embeddings": True,
         "rms_norm_eps": 1e-5, "max_position_embeddings": 131072, "initializer_range": 0.02,
         "bos_token_id": 0, "eos_token_id": 0}
-
-
-@dataclasses.dataclass(frozen=True)
-class Shape:
-    name: str
-    hidden: int
-    intermediate: int
-    layers: int
-    heads: int
-    kv_heads: int
-    d: int
-    theta: float
-    vocabulary: int = 8192  # looked up, never multiplied with: its size decides no speed
-
-    def cut(self, layers):
-        return dataclasses.replace(self, layers=layers)
-
-    @property
-    def q(self):
-        return self.heads * self.d
-
-    @property
-    def k(self):
-        return self.kv_heads * self.d
-
-    def flops(self, tokens, last="queries and keys"):
-        """Useful operations of a pass: products with weights, and scores and sums of the keys that
-        each query sees. Of the last layer qkscope computes no more than `queries and keys`, llama.cpp
-        its `attention` (and the ffn of the last token), transformers the `whole`."""
-        attention = 4 * self.q * tokens * (tokens + 1) // 2
-        around = 2 * tokens * 2 * self.hidden * (self.q + self.k)
-        ffn = 2 * tokens * 3 * self.hidden * self.intermediate
-        ends = {"queries and keys": around // 2, "attention": around + attention,
-                "whole": around + attention + ffn}
-        return (self.layers - 1) * ends["whole"] + ends[last]
-
 
 SMALL = Shape("smollm2-135m", 576, 1536, 30, 9, 3, 64, 1e5)  # SmolLM2-135M
 LARGE = Shape("llama3.2-1b", 2048, 8192, 16, 32, 8, 64, 5e5)  # Llama-3.2-1B

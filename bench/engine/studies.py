@@ -4,10 +4,10 @@ the rates given. Prints the tables of docs/scaling.md: studies.py
 
 Shapes are those of the published config.json files. Every query head's layer is needed, so all layers
 count, the last as far as its queries and keys; attention counts the keys that a query sees."""
-from models import Shape
+from shapes import Shape
 
 DOCUMENTS = 500
-RATES = {"this machine, 2 cores": 0.15, "one GPU, float32": 40, "one GPU, TF32": 200,
+RATES = {"this machine, 2 cores": 0.18, "one GPU, float32": 40, "one GPU, TF32": 200,
          "eight GPUs, TF32": 1600, "cluster of 64 GPUs, TF32": 12800}  # TFLOP/s
 LONG = 131072
 MODELS = [(Shape(name, hidden, ffn, layers, q, k, d, 0), LONG) for name, hidden, ffn, layers, q, k, d in (

@@ -131,6 +131,17 @@ static void json_options(text *sql, const corpus_file *f)
               f->format == CORPUS_JSON ? "auto" : "newline_delimited", most);
 }
 
+/* The query's first rows; the SQL is freed. */
+static qks_status ask(const corpus_file *f, duckdb_connection connection, text *sql, duck_stream *q,
+                      qks_error *error)
+{
+    qks_status status = text_status(sql, "file name", error);
+    if (status == QKS_OK)
+        status = duck_query(q, connection, text_string(sql), f->doing, error);
+    text_free(sql);
+    return status == QKS_OK ? duck_stream_next(q, error) : status;
+}
+
 static qks_status json_columns(corpus_file *f, duckdb_connection connection, qks_error *error)
 {
     text sql = text_new(SQL_MAX);
@@ -142,14 +153,14 @@ static qks_status json_columns(corpus_file *f, duckdb_connection connection, qks
               ") LIMIT %d) AS f, json_each(f.json) AS e WHERE json_type(f.json) = 'OBJECT' "
               "GROUP BY key ORDER BY key",
               JSON_SEEN);
-    qks_status status = text_status(&sql, "file name", error);
     duck_stream q = {0};
-    if (status == QKS_OK)
-        status = duck_query(&q, connection, text_string(&sql), f->doing, error);
-    while (status == QKS_OK && (status = duck_stream_next(&q, error)) == QKS_OK && q.chunk)
+    qks_status status = ask(f, connection, &sql, &q, error);
+    while (status == QKS_OK && q.chunk) {
         status = take_keys(f, &q, error);
+        if (status == QKS_OK)
+            status = duck_stream_next(&q, error);
+    }
     duck_stream_close(&q);
-    text_free(&sql);
     return status;
 }
 
@@ -162,19 +173,14 @@ static qks_status refuse_other_json(const corpus_file *f, duckdb_connection conn
     duck_path(&sql, f->source);
     json_options(&sql, f);
     text_addf(&sql, ") LIMIT %d) WHERE json_type(json) != 'OBJECT'", JSON_SEEN);
-    qks_status status = text_status(&sql, "file name", error);
     duck_stream q = {0};
-    if (status == QKS_OK)
-        status = duck_query(&q, connection, text_string(&sql), f->doing, error);
-    if (status == QKS_OK)
-        status = duck_stream_next(&q, error);
+    qks_status status = ask(f, connection, &sql, &q, error);
     if (status == QKS_OK && q.rows == 1 && *(const int64_t *)duck_column(&q, 0) > 0)
         status = qks_fail(error, QKS_INVALID, "'%s' does not hold JSON objects%s", f->path,
                           f->format == CORPUS_LINES
                               ? ", one a line; an array of them is read from a .json file"
                               : "");
     duck_stream_close(&q);
-    text_free(&sql);
     return status;
 }
 
@@ -272,18 +278,13 @@ static qks_status type_csv_ids(corpus_file *f, duckdb_connection connection, qks
     text_add(&sql, " AS x FROM ");
     corpus_source(&sql, f);
     text_add(&sql, ") WHERE x IS NOT NULL");
-    qks_status status = text_status(&sql, "file name", error);
     duck_stream q = {0};
-    if (status == QKS_OK)
-        status = duck_query(&q, connection, text_string(&sql), f->doing, error);
-    if (status == QKS_OK)
-        status = duck_stream_next(&q, error);
+    qks_status status = ask(f, connection, &sql, &q, error);
     if (status == QKS_OK && q.rows == 1) {
         bool whole = *(const bool *)duck_column(&q, 0), real = *(const bool *)duck_column(&q, 1);
         id->kind = whole ? COLUMN_WHOLE : real ? COLUMN_REAL : COLUMN_TEXT;
     }
     duck_stream_close(&q);
-    text_free(&sql);
     return status;
 }
 

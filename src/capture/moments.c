@@ -167,6 +167,10 @@ static qks_status check_rows(const moments *m, const moments_rows *rows, qks_err
 
 qks_status moments_add(moments *m, const moments_rows *rows, qks_error *error)
 {
+    if (rows->n == 0)
+        return QKS_OK;
+    if (!rows->position || (!rows->f32 && !rows->f64))
+        return qks_fail(error, QKS_INVALID, "%zu vectors were given as NULL", rows->n);
     qks_status status = rows->finite ? QKS_OK : check_rows(m, rows, error);
     if (status != QKS_OK)
         return status;

@@ -309,6 +309,12 @@ static void test_refused_arguments(void **state)
     assert_fails(qks_moments_merge(small, large, &error), QKS_INVALID, &error,
                  "dimension 3 into dimension 2");
     assert_ok(qks_moments_merge(small, small, &error), &error);
+    const int32_t positions[] = {0, 1};
+    const double vectors[] = {1, 2, 3, 4};
+    assert_ok(qks_moments_add_f32(small, 0, NULL, NULL, &error), &error);
+    assert_fails(qks_moments_add_f32(small, 2, NULL, positions, &error), QKS_INVALID, &error,
+                 "NULL");
+    assert_fails(qks_moments_add_f64(small, 2, vectors, NULL, &error), QKS_INVALID, &error, "NULL");
     qks_moments_free(small);
     qks_moments_free(large);
 }

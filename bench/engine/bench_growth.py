@@ -43,11 +43,8 @@ def over(what, sizes, job, flops):
 
 
 def over_ranks():
-    study = bench_ranks.bare_study()
-    try:
+    with bench_ranks.bare_study() as study:
         return bench_ranks.RANKS, [bench_ranks.capture(study, n)[0] for n in bench_ranks.RANKS]
-    finally:
-        study.unlink()
 
 
 def draw(found):

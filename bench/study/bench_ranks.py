@@ -5,6 +5,7 @@ plan and stops at the last unit, as the run's own events tell.
 What the machine itself gives to two programs at once is measured too: two runs of one rank each, that
 know nothing of each other."""
 import concurrent.futures
+import contextlib
 import json
 import os
 import shutil
@@ -22,13 +23,17 @@ TARGET = 1.8
 MPIRUN = ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"]
 
 
+@contextlib.contextmanager
 def bare_study():
-    """The demo without figures."""
+    """The demo without figures, beside it for as long as it is needed."""
     lines = ["figures: none" if line.startswith("figures:") else line
              for line in STUDY.read_text().splitlines()]
     path = STUDY.with_name(".bench-ranks.yaml")
     path.write_text("\n".join(lines) + "\n")
-    return path
+    try:
+        yield path
+    finally:
+        path.unlink()
 
 
 def capture(study, ranks, name="ranks"):
@@ -61,12 +66,9 @@ def side_by_side(study):
 
 def main():
     stamp = measure.Stamp()
-    study = bare_study()
-    try:
+    with bare_study() as study:
         runs = measure.interleaved({n: (lambda n=n: capture(study, n)) for n in RANKS} |
                                    {"two runs at once": lambda: side_by_side(study)})
-    finally:
-        study.unlink()
     seconds = {n: [run[0] for run in runs[n]] for n in RANKS}
     ratios = [one / two for one, two in zip(seconds[1], seconds[2])]
     limit = statistics.median(2 * one / both
